@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// Every limit on what a file may ask for, each with its reason. A limit is reached by hostile or
+/// broken files only; the error names it.
+namespace ckpt::limits {
+
+/// The safetensors crate refuses longer headers.
+inline constexpr std::uint64_t safetensors_header = 100'000'000;
+/// burn refuses larger burnpack metadata.
+inline constexpr std::uint64_t burnpack_metadata = 100ULL << 20;
+/// burn refuses more tensors in one burnpack.
+inline constexpr std::uint64_t burnpack_tensors = 100'000;
+/// Nesting of JSON, CBOR and MessagePack: serde's own limit, far above what any writer makes.
+inline constexpr unsigned nesting = 128;
+/// Nesting of pickled containers and modules: Python's default recursion limit is 1000.
+inline constexpr unsigned pickle_nesting = 1000;
+/// Bytes of one pickle that are taken into memory. A state dict of 100 000 tensors needs about 30 MB.
+inline constexpr std::uint64_t pickle_bytes = 1ULL << 30;
+/// Nodes of one pickle; a node costs about 100 bytes. The largest checkpoints known have 10 million.
+inline constexpr std::uint64_t pickle_nodes = 20'000'000;
+/// Tensors and values that a walk through a pickle may name: shared objects can have 2^60 paths.
+inline constexpr std::uint64_t walk_steps = 4'000'000;
+/// Values beside the tensors that are shown; the rest is counted.
+inline constexpr std::uint64_t shown_values = 20'000;
+/// Members of a ZIP archive; one per storage, and ZIP64 counts them in 64 bits.
+inline constexpr std::uint64_t zip_members = 2'000'000;
+/// A deflated member may unfold to this many times its size: deflate itself cannot do more than 1032.
+inline constexpr std::uint64_t inflate_ratio = 1032;
+/// Dimensions of one tensor. PyTorch allows 64; burn's own file tests use up to 1002.
+inline constexpr std::uint64_t dimensions = 4096;
+/// Digits of an integer that are shown; converting more costs quadratic time.
+inline constexpr std::uint64_t integer_bytes = 128;
+/// Bytes of a rules or modules file; a rule is a line.
+inline constexpr std::uint64_t rules_bytes = 16ULL << 20;
+
+}  // namespace ckpt::limits

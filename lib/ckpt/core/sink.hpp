@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ckpt/core/bytes.hpp"
+
+namespace ckpt {
+
+/// Where a writer puts its bytes, in order. Counting, progress and checksums are sinks around sinks.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+
+  /// Appends `bytes`. Throws `io` when they cannot be written.
+  virtual void write(std::span<const std::byte> bytes) = 0;
+
+  /// Appends [offset, offset + size) of `source`. A sink that can have the kernel move a range of a
+  /// file does so and says true; where it says false nothing was written and the caller copies.
+  virtual bool move(const ByteSource& source, std::uint64_t offset, std::uint64_t size) {
+    static_cast<void>(source), static_cast<void>(offset), static_cast<void>(size);
+    return false;
+  }
+};
+
+/// Collects everything in memory; for tests and small files.
+class MemorySink final : public Sink {
+ public:
+  void write(std::span<const std::byte> bytes) override { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+  const std::vector<std::byte>& bytes() const noexcept { return bytes_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace ckpt

@@ -1,0 +1,106 @@
+#include "ckpt/core/tensor.hpp"
+
+#include <fmt/ranges.h>
+
+#include <utility>
+
+#include "ckpt/core/checked.hpp"
+#include "ckpt/core/error.hpp"
+
+namespace ckpt {
+
+std::optional<std::uint64_t> element_count(const Shape& shape) {
+  std::uint64_t count = 1;
+  for (std::uint64_t size : shape) {
+    const std::optional<std::uint64_t> product = checked_multiply(count, size);
+    if (!product) return std::nullopt;
+    count = *product;
+  }
+  return count;
+}
+
+std::optional<std::uint64_t> byte_count(const Shape& shape, DType dtype) {
+  const std::optional<std::uint64_t> count = element_count(shape);
+  if (!count) return std::nullopt;
+  const std::optional<std::uint64_t> bits = checked_multiply(*count, info(dtype).bits);
+  if (!bits || *bits % 8 != 0) return std::nullopt;
+  return *bits / 8;
+}
+
+std::vector<std::uint64_t> contiguous_strides(const Shape& shape) {
+  std::vector<std::uint64_t> strides(shape.size());
+  std::uint64_t step = 1;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    strides[i] = step;
+    step *= shape[i] == 0 ? 1 : shape[i];
+  }
+  return strides;
+}
+
+std::string to_string(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+
+std::uint64_t Tensor::byte_size() const {
+  return dtype == view.stored ? view.bytes : byte_count(shape, dtype).value();
+}
+
+std::uint64_t Tensor::elements() const { return element_count(shape).value(); }
+
+View make_strided_view(Bytes source, std::uint64_t offset, const Shape& shape,
+                       const std::vector<std::uint64_t>& strides, DType dtype) {
+  const unsigned size = element_size(dtype);
+  if (size == 0) fail(ErrorKind::unsupported, "{} elements do not fill whole bytes and cannot be strided", name(dtype));
+  if (strides.size() != shape.size())
+    fail(ErrorKind::corrupt, "{} strides for {} dimensions", strides.size(), shape.size());
+  const std::optional<std::uint64_t> count = element_count(shape);
+  const std::optional<std::uint64_t> bytes = byte_count(shape, dtype);
+  if (!count || !bytes) fail(ErrorKind::corrupt, "shape {} has more elements than can be counted", to_string(shape));
+
+  bool contiguous = true;
+  std::uint64_t step = 1;
+  std::optional<std::uint64_t> last = offset;  // element index of the furthest element
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    if (shape[i] != 1 && strides[i] != step) contiguous = false;
+    if (*count == 0) continue;
+    const std::optional<std::uint64_t> reach = checked_multiply(shape[i] - 1, strides[i]);
+    if (!reach || !last) fail(ErrorKind::corrupt, "strides {} reach beyond what can be counted", to_string(strides));
+    last = checked_add(*last, *reach);
+    step *= shape[i];  // at most *count, which fits
+  }
+  const std::optional<std::uint64_t> start = checked_multiply(offset, size);
+  std::optional<std::uint64_t> end = start;
+  if (*count != 0) {
+    if (last) last = checked_add(*last, 1);
+    end = last ? checked_multiply(*last, size) : std::nullopt;
+  }
+  if (!start || !end || *end > source->size())
+    fail(ErrorKind::corrupt, "elements up to byte {} of a storage that holds {} bytes (shape {}, strides {}, offset {})",
+         end ? *end : UINT64_MAX, source->size(), to_string(shape), to_string(strides), offset);
+
+  View view{.source = std::move(source), .offset = *start, .bytes = *bytes, .stored = dtype, .strides = {}};
+  if (!contiguous && *count != 0) view.strides = strides;
+  return view;
+}
+
+Tensor transposed(Tensor tensor, std::size_t first, std::size_t second) {
+  std::vector<std::uint64_t> strides =
+      tensor.view.strides ? std::move(*tensor.view.strides) : contiguous_strides(tensor.shape);
+  std::swap(strides.at(first), strides.at(second));
+  std::swap(tensor.shape.at(first), tensor.shape.at(second));
+  const std::vector<std::uint64_t> plain = contiguous_strides(tensor.shape);
+  bool contiguous = tensor.view.bytes == 0;
+  if (!contiguous) {
+    contiguous = true;
+    for (std::size_t i = 0; i < plain.size(); ++i)
+      if (tensor.shape[i] != 1 && strides[i] != plain[i]) contiguous = false;
+  }
+  tensor.view.strides = contiguous ? std::nullopt : std::optional(std::move(strides));
+  return tensor;
+}
+
+bool same_place(const Tensor& a, const Tensor& b) {
+  return a.view.source == b.view.source && a.view.offset == b.view.offset && a.shape == b.shape &&
+         a.view.stored == b.view.stored && a.dtype == b.dtype && a.view.strides == b.view.strides &&
+         a.view.bytes != 0;
+}
+
+}  // namespace ckpt

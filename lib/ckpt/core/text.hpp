@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ckpt {
+
+/// The text fit for a terminal and one line: control characters, escape sequences, bidirectional
+/// overrides and bytes that are not UTF-8 are written as `\n`, `\x1b`, `\u202e`.
+std::string printable(std::string_view text);
+
+/// Whether `text` is well-formed UTF-8 (no surrogates, no overlong forms, nothing above U+10FFFF).
+bool is_utf8(std::string_view text);
+
+/// `4.0 GiB`, `792 B`: at most four significant digits, powers of 1024.
+std::string human_size(unsigned long long bytes);
+
+/// Whether `a` comes before `b` when runs of digits count as numbers (`layers.2` before `layers.10`).
+bool natural_less(std::string_view a, std::string_view b);
+
+}  // namespace ckpt

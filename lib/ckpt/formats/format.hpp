@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "ckpt/core/checkpoint.hpp"
+#include "ckpt/core/dtype.hpp"
+#include "ckpt/core/input.hpp"
+#include "ckpt/core/plan.hpp"
+
+namespace ckpt {
+
+/// One row of the table of formats.
+struct Format {
+  std::string_view name;                         ///< as the command line spells it
+  std::span<const std::string_view> extensions;  ///< that call for this format when writing
+  /// Whether a file that begins with `head` (up to 512 bytes) and is `size` bytes long is of this
+  /// format. Cheap and sure of itself: a row that is not sure comes later in the table.
+  bool (*recognise)(std::span<const std::byte> head, std::uint64_t size);
+  Checkpoint (*read)(const Input& input);
+  /// Lays the output out. Throws `refused`, naming the tensor, for what the format cannot hold.
+  /// Null when the format is only read.
+  Plan (*plan)(const Checkpoint& checkpoint);
+  /// Whether the format has a place for tensors of this type.
+  bool (*holds)(DType dtype);
+};
+
+/// The table, in the order in which formats are tried.
+std::span<const Format> format_table();
+/// The row of that name, or null.
+const Format* find_format(std::string_view name);
+/// The row whose extension `file_name` ends in, for writing; null when none does.
+const Format* format_for_extension(std::string_view file_name);
+
+/// Reads a checkpoint of any format, told by its content. Throws `unsupported` with one sentence
+/// for a file that is no checkpoint (what it seems to be instead).
+Checkpoint read_checkpoint(const Input& input);
+
+}  // namespace ckpt
