@@ -26,6 +26,23 @@ struct ForeignGlobal {
   bool hostile = false;  ///< on the list of names that run code
 };
 
+/// A stretch of stored bytes whose CRC-32 the file states. Whoever reads the data compares them before
+/// the result is trusted (`verify_integrity`); listing does not.
+struct Integrity {
+  std::string what;  ///< the member, `data/3`
+  Bytes source;
+  std::uint32_t crc32 = 0;
+};
+
+/// A place of a nested checkpoint that holds tensors belonging together.
+struct Root {
+  enum class Role { model, optimizer, other };
+  std::string key;  ///< dotted path; empty for the top level
+  Role role = Role::model;
+  std::uint64_t tensors = 0;
+  std::uint64_t bytes = 0;
+};
+
 /// The catalogue: everything that a checkpoint holds, with no tensor data read.
 struct Checkpoint {
   std::string file;       ///< as the user named it, for messages
@@ -38,14 +55,9 @@ struct Checkpoint {
   Value values = Value::object();               ///< what lies beside the tensors of a PyTorch checkpoint
   std::vector<Refused> refused;
   std::vector<ForeignGlobal> globals;  ///< globals that are not plain data
+  std::vector<Root> roots;             ///< empty for formats that do not nest
+  std::vector<Integrity> integrity;    ///< checksums that stand in the file
   std::vector<std::string> notes;      ///< oddities worth a line that do not make the file wrong
-};
-
-/// A place of a nested checkpoint that holds the tensors of one model.
-struct Root {
-  std::string key;  ///< dotted path; empty for the top level
-  std::uint64_t tensors = 0;
-  std::uint64_t bytes = 0;
 };
 
 }  // namespace ckpt

@@ -1,0 +1,67 @@
+#include "ckpt/core/spool.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "ckpt/core/error.hpp"
+
+namespace ckpt {
+namespace {
+
+constexpr std::size_t kept_in_memory = 16U << 20;
+
+template <typename File>
+class TemporaryBytes final : public ByteSource {
+ public:
+  TemporaryBytes(File file, std::uint64_t size) : file_(std::move(file)), size_(size) {}
+  std::uint64_t size() const noexcept override { return size_; }
+  std::optional<FileRange> file_range() const noexcept override { return FileRange{fileno(file_.get()), 0}; }
+
+ private:
+  void do_read(std::uint64_t offset, std::span<std::byte> out) const override {
+    while (!out.empty()) {
+      const ssize_t got = ::pread(fileno(file_.get()), out.data(), out.size(), static_cast<off_t>(offset));
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) fail(ErrorKind::io, "the temporary file cannot be read: {}", std::strerror(errno));
+      out = out.subspan(static_cast<std::size_t>(got));
+      offset += static_cast<std::uint64_t>(got);
+    }
+  }
+  File file_;
+  std::uint64_t size_;
+};
+
+void append(std::FILE* file, std::span<const std::byte> bytes) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file) != bytes.size())
+    fail(ErrorKind::io, "the temporary file cannot be written: {}", std::strerror(errno));
+}
+
+}  // namespace
+
+Spool::Spool() = default;
+Spool::~Spool() = default;
+
+void Spool::write(std::span<const std::byte> bytes) {
+  if (!file_ && memory_.size() + bytes.size() > kept_in_memory) {
+    file_.reset(std::tmpfile());
+    if (!file_) fail(ErrorKind::io, "no temporary file can be made: {}", std::strerror(errno));
+    append(file_.get(), memory_);
+    memory_ = {};
+  }
+  if (file_) append(file_.get(), bytes);
+  else memory_.insert(memory_.end(), bytes.begin(), bytes.end());
+  size_ += bytes.size();
+}
+
+Bytes Spool::finish() {
+  const std::uint64_t size = std::exchange(size_, 0);
+  if (!file_) return memory_bytes(std::exchange(memory_, {}));
+  if (std::fflush(file_.get()) != 0)
+    fail(ErrorKind::io, "the temporary file cannot be written: {}", std::strerror(errno));
+  return std::make_shared<TemporaryBytes<decltype(file_)>>(std::move(file_), size);
+}
+
+}  // namespace ckpt
