@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "ckpt/core/checked.hpp"
@@ -97,10 +98,37 @@ Tensor transposed(Tensor tensor, std::size_t first, std::size_t second) {
   return tensor;
 }
 
+Tensor rows(Tensor tensor, std::uint64_t begin, std::uint64_t count) {
+  const std::uint64_t step = tensor.view.strides ? tensor.view.strides->front()
+                             : tensor.shape.front() == 0 ? 0 : tensor.elements() / tensor.shape.front();
+  tensor.view.offset += begin * step * element_size(tensor.view.stored);
+  tensor.shape.front() = count;
+  tensor.view.bytes = byte_count(tensor.shape, tensor.view.stored).value();
+  return tensor;
+}
+
+Tensor joined(std::string name, std::vector<Tensor> pieces) {
+  Tensor whole = pieces.front();
+  whole.name = std::move(name);
+  whole.view = View{.bytes = 0, .stored = whole.view.stored};
+  whole.shape.front() = 0;
+  for (const Tensor& piece : pieces) {
+    if (piece.dtype != whole.dtype || piece.view.stored != whole.view.stored || piece.shape.size() != whole.shape.size() ||
+        !std::equal(piece.shape.begin() + 1, piece.shape.end(), whole.shape.begin() + 1))
+      fail(ErrorKind::refused, "{} cannot be joined: {} is {} {}, but {} is {} {}", whole.name, pieces.front().name,
+           ckpt::name(pieces.front().dtype), to_string(pieces.front().shape), piece.name, ckpt::name(piece.dtype),
+           to_string(piece.shape));
+    whole.shape.front() += piece.shape.front();
+    whole.view.bytes += piece.view.bytes;
+  }
+  whole.pieces = std::move(pieces);
+  return whole;
+}
+
 bool same_place(const Tensor& a, const Tensor& b) {
   return a.view.source == b.view.source && a.view.offset == b.view.offset && a.shape == b.shape &&
          a.view.stored == b.view.stored && a.dtype == b.dtype && a.view.strides == b.view.strides &&
-         a.view.bytes != 0;
+         a.view.bytes != 0 && a.pieces.empty() && b.pieces.empty();
 }
 
 }  // namespace ckpt

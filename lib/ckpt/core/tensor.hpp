@@ -49,6 +49,10 @@ struct Tensor {
   std::string quantization = {};   ///< the scheme of a QFLOAT as one line of text, else empty
   std::string module_class = {};   ///< pickled class of the module that owns it, where one is known
 
+  /// When there are any, `view` only counts bytes, and the elements are those of the pieces, one after
+  /// the other along the first dimension.
+  std::vector<Tensor> pieces = {};
+
   /// Bytes of the contiguous row-major little-endian form in `dtype`. A reader has checked that
   /// this does not overflow.
   std::uint64_t byte_size() const;
@@ -63,6 +67,14 @@ View make_strided_view(Bytes source, std::uint64_t offset, const Shape& shape,
 
 /// The tensor with two dimensions exchanged; no byte moves. The dtype's elements fill whole bytes.
 Tensor transposed(Tensor tensor, std::size_t first, std::size_t second);
+
+/// Rows [begin, begin + count) of the first dimension; no byte moves. `tensor` has no pieces and its
+/// elements fill whole bytes.
+Tensor rows(Tensor tensor, std::uint64_t begin, std::uint64_t count);
+
+/// The pieces one after the other along the first dimension; no byte moves. There is at least one, and
+/// they agree in dtype and in all other dimensions. Throws `refused` when they do not.
+Tensor joined(std::string name, std::vector<Tensor> pieces);
 
 /// Whether two tensors lie at the same place, element for element (tied weights).
 bool same_place(const Tensor& a, const Tensor& b);

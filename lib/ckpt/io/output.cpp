@@ -1,0 +1,187 @@
+#include "ckpt/io/output.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "ckpt/core/error.hpp"
+
+namespace ckpt {
+namespace {
+
+// Between two looks at the cancellation flag; large enough that the call itself costs nothing.
+constexpr std::uint64_t step = 32U << 20;
+
+[[noreturn]] void fail_with_errno(std::string_view what) {
+  fail(ErrorKind::io, "{}: {}", what, std::strerror(errno));
+}
+
+Error already_there() {
+  return Error(ErrorKind::io, "already exists; nothing was changed").with_hint("--force replaces it");
+}
+
+/// The path with symbolic links of the last component followed; as given when there is no such file.
+std::string follow_links(const std::string& path) {
+  char resolved[PATH_MAX];
+  if (::realpath(path.c_str(), resolved)) return resolved;
+  // A dangling link: the file that it names is to be made.
+  char link[PATH_MAX];
+  const ssize_t length = ::readlink(path.c_str(), link, sizeof link - 1);
+  if (length <= 0) return path;
+  const std::string name(link, static_cast<std::size_t>(length));
+  const std::size_t slash = path.find_last_of('/');
+  return name.front() == '/' || slash == std::string::npos ? name : path.substr(0, slash + 1) + name;
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.find_last_of('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+}  // namespace
+
+AtomicOutput::AtomicOutput(std::string path, Options options)
+    : path_(std::move(path)), target_(follow_links(path_)), folder_(folder_of(target_)), options_(std::move(options)) {
+  try {
+    struct stat status {};
+    const bool exists = ::stat(target_.c_str(), &status) == 0;
+    if (exists && S_ISDIR(status.st_mode)) fail(ErrorKind::io, "is a directory");
+    is_special_ = exists && !S_ISREG(status.st_mode);
+    if (exists && !is_special_ && !options_.replace) throw already_there();
+    if (is_special_) {
+      descriptor_ = Descriptor(::open(target_.c_str(), O_WRONLY | O_CLOEXEC));
+      if (!descriptor_) fail_with_errno("cannot be written");
+      return;
+    }
+    open_temporary();
+    if (exists) static_cast<void>(::fchmod(descriptor_.get(), status.st_mode & 07777));
+  } catch (Error& error) {
+    throw error.in_file(path_);
+  }
+}
+
+AtomicOutput::~AtomicOutput() {
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void AtomicOutput::open_temporary() {
+  descriptor_ = Descriptor(::open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+  if (descriptor_) return;
+  if (errno == ENOENT || errno == ENOTDIR) fail_with_errno(fmt::format("the folder {}", folder_));
+  if (errno == EACCES || errno == EROFS || errno == ENOSPC) fail_with_errno("cannot be written");
+  // No unnamed files on this filesystem: a hidden file beside the target.
+  for (unsigned attempt = 0; !descriptor_; ++attempt) {
+    temporary_ = fmt::format("{}/.ckpt-{}-{}.tmp", folder_, ::getpid(), attempt);
+    descriptor_ = Descriptor(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (descriptor_) return;
+    temporary_.clear();
+    if (errno != EEXIST || attempt > 1000) fail_with_errno("no temporary file can be made beside it");
+  }
+}
+
+void AtomicOutput::check_cancelled() const {
+  if (options_.is_cancelled && options_.is_cancelled())
+    throw Error(ErrorKind::io, "interrupted; nothing was written").in_file(path_);
+}
+
+void AtomicOutput::write(std::span<const std::byte> bytes) {
+  try {
+    while (!bytes.empty()) {
+      check_cancelled();
+      const std::span<const std::byte> part = bytes.first(std::min<std::uint64_t>(bytes.size(), step));
+      write_all(descriptor_.get(), part);
+      bytes = bytes.subspan(part.size());
+    }
+  } catch (Error& error) {
+    throw error.in_file(path_);
+  }
+}
+
+bool AtomicOutput::move(const ByteSource& source, std::uint64_t offset, std::uint64_t size) {
+  const std::optional<FileRange> range = source.file_range();
+  if (!range) return false;
+  auto from = static_cast<off64_t>(range->offset + offset);
+  const std::uint64_t wanted = size;
+  while (size > 0) {
+    check_cancelled();
+    const ssize_t moved =
+        ::copy_file_range(range->descriptor, &from, descriptor_.get(), nullptr, std::min(size, step), 0);
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved < 0 && errno == ENOSPC)
+      throw Error(ErrorKind::io, fmt::format("cannot be written: {}", std::strerror(errno))).in_file(path_);
+    // Not between these two files (pipe, other filesystem, old kernel), or the source has shrunk,
+    // which reading it will tell: the caller's copy loop does the rest.
+    if (moved <= 0) {
+      if (size == wanted) return false;
+      std::vector<std::byte> buffer(1U << 20);
+      while (size > 0) {
+        const std::span<std::byte> part = std::span(buffer).first(std::min<std::uint64_t>(size, buffer.size()));
+        source.read_at(offset + (wanted - size), part);
+        write(part);
+        size -= part.size();
+      }
+      return true;
+    }
+    size -= static_cast<std::uint64_t>(moved);
+  }
+  return true;
+}
+
+void AtomicOutput::give_name() {
+  const std::string proc = fmt::format("/proc/self/fd/{}", descriptor_.get());
+  if (!options_.replace) {
+    if (::linkat(AT_FDCWD, proc.c_str(), AT_FDCWD, target_.c_str(), AT_SYMLINK_FOLLOW) == 0) return;
+    if (errno == EEXIST) throw already_there();
+    fail_with_errno("cannot be given its name");
+  }
+  for (unsigned attempt = 0;; ++attempt) {
+    const std::string name = fmt::format("{}/.ckpt-{}-{}.tmp", folder_, ::getpid(), attempt);
+    if (::linkat(AT_FDCWD, proc.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+      temporary_ = name;
+      return;
+    }
+    if (errno != EEXIST || attempt > 1000) fail_with_errno("cannot be given its name");
+  }
+}
+
+void AtomicOutput::commit() {
+  try {
+    check_cancelled();
+    if (is_special_) {
+      descriptor_ = Descriptor();
+      return;
+    }
+    if (::fsync(descriptor_.get()) != 0) fail_with_errno("cannot be flushed to disk");
+    check_cancelled();
+    if (temporary_.empty()) give_name();
+    if (!temporary_.empty()) {
+      if (!options_.replace) {
+        // `link` fails where a file has appeared meanwhile, which `rename` would replace.
+        if (::link(temporary_.c_str(), target_.c_str()) != 0) {
+          if (errno == EEXIST) throw already_there();
+          if (::access(target_.c_str(), F_OK) == 0) throw already_there();
+          if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_with_errno("cannot be put in its place");
+        } else {
+          ::unlink(temporary_.c_str());
+        }
+      } else if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
+        fail_with_errno("cannot be put in its place");
+      }
+      temporary_.clear();
+    }
+    const Descriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder) static_cast<void>(::fsync(folder.get()));  // the data are safe already; the name soon will be
+  } catch (Error& error) {
+    throw error.in_file(path_);
+  }
+}
+
+}  // namespace ckpt

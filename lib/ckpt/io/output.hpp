@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "ckpt/core/sink.hpp"
+#include "ckpt/io/descriptor.hpp"
+
+namespace ckpt {
+
+/// An output file that is there whole or not at all.
+///
+/// The bytes go to a file without a name in the target's folder (or, where the filesystem has no such
+/// files, to a hidden one beside the target). `commit()` flushes it to disk and gives it the target's
+/// name in one step. Without a commit nothing is left: not on an exception, and where unnamed files
+/// exist not on SIGKILL either. A symbolic link is followed: what it points to is replaced, the link
+/// stays. Devices, pipes and sockets are written as they come.
+class AtomicOutput final : public Sink {
+ public:
+  struct Options {
+    bool replace = false;  ///< an existing file may be replaced
+    /// Asked before every step; true ends the output with an `io` error (a signal has come).
+    std::function<bool()> is_cancelled = {};
+  };
+
+  /// Throws `io`, also when the file exists and may not be replaced.
+  AtomicOutput(std::string path, Options options);
+  ~AtomicOutput() override;
+  AtomicOutput(const AtomicOutput&) = delete;
+  AtomicOutput& operator=(const AtomicOutput&) = delete;
+
+  void write(std::span<const std::byte> bytes) override;
+  bool move(const ByteSource& source, std::uint64_t offset, std::uint64_t size) override;
+
+  /// Flushes to disk and puts the file in its place. Throws `io`; the old file is then intact.
+  void commit();
+
+ private:
+  void check_cancelled() const;
+  void open_temporary();
+  void give_name();
+
+  std::string path_;       // as the user named it, for messages
+  std::string target_;     // where the file goes, links resolved
+  std::string folder_;
+  std::string temporary_;  // name of the temporary file; empty while it has none
+  Options options_;
+  Descriptor descriptor_;
+  bool is_special_ = false;  // a device or pipe: no temporary file, nothing to rename
+};
+
+}  // namespace ckpt

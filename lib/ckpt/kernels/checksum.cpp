@@ -1,0 +1,75 @@
+#include "ckpt/kernels/checksum.hpp"
+
+#include <openssl/evp.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "ckpt/core/error.hpp"
+#include "ckpt/core/text.hpp"
+
+namespace ckpt {
+
+std::uint32_t crc32(std::uint32_t crc, std::span<const std::byte> bytes) {
+  return static_cast<std::uint32_t>(
+      ::crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
+struct Sha256::State {
+  struct Free {
+    void operator()(EVP_MD_CTX* context) const noexcept { EVP_MD_CTX_free(context); }
+  };
+  std::unique_ptr<EVP_MD_CTX, Free> context{EVP_MD_CTX_new()};
+
+  void begin() {
+    if (!context || EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1)
+      fail(ErrorKind::io, "SHA-256 is not available from the system's libcrypto");
+  }
+};
+
+Sha256::Sha256() : state_(std::make_unique<State>()) { state_->begin(); }
+Sha256::~Sha256() = default;
+Sha256::Sha256(Sha256&&) noexcept = default;
+Sha256& Sha256::operator=(Sha256&&) noexcept = default;
+
+void Sha256::update(std::span<const std::byte> bytes) {
+  EVP_DigestUpdate(state_->context.get(), bytes.data(), bytes.size());
+}
+
+std::array<std::byte, 32> Sha256::finish() {
+  std::array<std::byte, 32> digest{};
+  EVP_DigestFinal_ex(state_->context.get(), reinterpret_cast<unsigned char*>(digest.data()), nullptr);
+  state_->begin();
+  return digest;
+}
+
+std::string hex(std::span<const std::byte> bytes) {
+  std::string text;
+  text.reserve(bytes.size() * 2);
+  for (const std::byte b : bytes) fmt::format_to(std::back_inserter(text), "{:02x}", std::to_integer<unsigned>(b));
+  return text;
+}
+
+void verify_integrity(const Checkpoint& checkpoint, const std::function<bool(const Integrity&)>& is_wanted) {
+  std::vector<std::byte> buffer;
+  for (const Integrity& check : checkpoint.integrity) {
+    if (!is_wanted(check)) continue;
+    buffer.resize(4U << 20);
+    std::uint32_t crc = 0;
+    const std::uint64_t size = check.source->size();
+    for (std::uint64_t at = 0; at < size;) {
+      const std::span<std::byte> part = std::span(buffer).first(std::min<std::uint64_t>(size - at, buffer.size()));
+      check.source->read_at(at, part);
+      crc = crc32(crc, part);
+      at += part.size();
+    }
+    if (crc != check.crc32)
+      throw Error(ErrorKind::corrupt, fmt::format("member {}: the data's CRC-32 is {:08x}, but the file states {:08x}: the data have been damaged",
+                                                  printable(check.what), crc, check.crc32))
+          .in_file(checkpoint.file)
+          .with_hint("fetch the file again");
+  }
+}
+
+}  // namespace ckpt

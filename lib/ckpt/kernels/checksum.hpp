@@ -1,0 +1,42 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "ckpt/core/checkpoint.hpp"
+
+namespace ckpt {
+
+/// CRC-32 as ZIP and gzip define it, continued from `crc` (0 to begin).
+std::uint32_t crc32(std::uint32_t crc, std::span<const std::byte> bytes);
+
+/// SHA-256 of a stream.
+class Sha256 {
+ public:
+  Sha256();
+  ~Sha256();
+  Sha256(Sha256&&) noexcept;
+  Sha256& operator=(Sha256&&) noexcept;
+
+  void update(std::span<const std::byte> bytes);
+  /// Ends the stream; the object can then take another one.
+  std::array<std::byte, 32> finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Lower-case hexadecimal digits.
+std::string hex(std::span<const std::byte> bytes);
+
+/// Reads every stretch whose checksum the file states and for which `is_wanted` is true, and throws
+/// `corrupt`, naming the member and both checksums, at the first that differs.
+void verify_integrity(const Checkpoint& checkpoint, const std::function<bool(const Integrity&)>& is_wanted);
+
+}  // namespace ckpt

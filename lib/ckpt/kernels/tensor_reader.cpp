@@ -1,0 +1,132 @@
+#include "ckpt/kernels/tensor_reader.hpp"
+
+#include <algorithm>
+
+#include "ckpt/core/error.hpp"
+#include "ckpt/core/text.hpp"
+#include "ckpt/kernels/byte_order.hpp"
+
+namespace ckpt {
+namespace {
+
+// Plain ranges go through a piece that stays in the second-level cache on its way to the sink.
+constexpr std::uint64_t plain_piece = 4U << 20;
+// A block of the source is read whole when a quarter of it is wanted, or when it is no larger than this.
+constexpr std::uint64_t always_whole = 16U << 10;
+
+}  // namespace
+
+TensorReader::TensorReader(std::uint64_t memory)
+    : target_capacity_(std::max<std::uint64_t>(memory / 2, 4096)), source_capacity_(target_capacity_) {}
+
+void TensorReader::start(const Tensor& tensor) {
+  whole_ = &tensor;
+  piece_ = 0;
+  start_piece(tensor.pieces.empty() ? tensor : tensor.pieces.front());
+}
+
+void TensorReader::start_piece(const Tensor& tensor) {
+  tensor_ = &tensor;
+  size_ = std::max(element_size(tensor.view.stored), 1U);
+  done_ = 0;
+  dimensions_.clear();
+  if (!tensor.view.strides) return;
+
+  // Dimensions that step alike are one; those of size 1 are none.
+  std::uint64_t target_step = size_;
+  for (std::size_t i = tensor.shape.size(); i-- > 0;) {
+    const std::uint64_t count = tensor.shape[i];
+    if (count == 1) continue;
+    const std::uint64_t source_step = (*tensor.view.strides)[i] * size_;
+    if (!dimensions_.empty() && source_step == dimensions_.back().source_step * dimensions_.back().count)
+      dimensions_.back().count *= count;
+    else
+      dimensions_.push_back({count, source_step, target_step});
+    target_step *= count;
+  }
+  std::ranges::reverse(dimensions_);
+  if (dimensions_.empty()) dimensions_.push_back({1, size_, size_});
+
+  // The outermost dimension of which one step fits the buffer: pieces are as large as can be.
+  level_ = 0;
+  while (dimensions_[level_].target_step > target_capacity_) ++level_;
+  at_most_ = std::max<std::uint64_t>(target_capacity_ / dimensions_[level_].target_step, 1);
+  index_.assign(level_ + 1, 0);
+}
+
+std::span<const std::byte> TensorReader::next() {
+  while (done_ >= tensor_->view.bytes) {
+    if (piece_ + 1 >= whole_->pieces.size()) return {};
+    start_piece(whole_->pieces[++piece_]);
+  }
+  try {
+    const std::span<std::byte> piece = dimensions_.empty() ? next_plain() : next_strided();
+    if (tensor_->view.big_endian) swap_bytes(piece, info(tensor_->view.stored).unit);
+    done_ += piece.size();
+    return piece;
+  } catch (Error& error) {
+    throw error.in(fmt::format("tensor {}", printable(whole_->name)));
+  }
+}
+
+std::span<std::byte> TensorReader::next_plain() {
+  const std::uint64_t whole = std::max<std::uint64_t>(std::min(plain_piece, target_capacity_) / 16 * 16, 16);
+  const std::uint64_t size = std::min(tensor_->view.bytes - done_, whole);
+  if (target_.size() < size) target_.resize(size);
+  const std::span<std::byte> piece = std::span(target_).first(size);
+  tensor_->view.source->read_at(tensor_->view.offset + done_, piece);
+  return piece;
+}
+
+std::span<std::byte> TensorReader::next_strided() {
+  std::uint64_t source = tensor_->view.offset;
+  for (std::size_t i = 0; i <= level_; ++i) source += index_[i] * dimensions_[i].source_step;
+
+  std::vector<Dimension> block(dimensions_.begin() + static_cast<std::ptrdiff_t>(level_), dimensions_.end());
+  block.front().count = std::min(at_most_, block.front().count - index_[level_]);
+  const std::uint64_t size = block.front().count * block.front().target_step;
+  if (target_.size() < size) target_.resize(size);
+  gather(source, target_.data(), block);
+
+  index_[level_] += block.front().count;
+  for (std::size_t i = level_; i > 0 && index_[i] == dimensions_[i].count; --i) {
+    index_[i] = 0;
+    ++index_[i - 1];
+  }
+  return std::span(target_).first(size);
+}
+
+/// Cuts the block along the source's widest step until what is left lies close together, then reads
+/// that in one go.
+void TensorReader::gather(std::uint64_t source, std::byte* target, std::span<Dimension> block) {
+  std::uint64_t span = size_;  // bytes from the first to the last element
+  std::uint64_t wanted = size_;
+  Dimension* widest = nullptr;
+  for (Dimension& d : block) {
+    if (d.count == 1) continue;
+    span += (d.count - 1) * d.source_step;
+    wanted *= d.source_step == 0 ? 1 : d.count;
+    if (widest == nullptr || d.source_step > widest->source_step) widest = &d;
+  }
+  const bool is_close = span <= source_capacity_ && (span / 4 <= wanted || span <= always_whole);
+  if (widest == nullptr || widest->source_step == 0 || is_close) {
+    const bool is_run = std::ranges::all_of(
+        block, [&](const Dimension& d) { return d.count == 1 || d.source_step == d.target_step; });
+    if (is_run) return tensor_->view.source->read_at(source, {target, span});
+    if (source_.size() < span) source_.resize(span);
+    tensor_->view.source->read_at(source, std::span(source_).first(span));
+    std::vector<CopyDimension> copy;
+    copy.reserve(block.size());
+    for (const Dimension& d : block) copy.push_back({d.count, d.source_step, d.target_step});
+    return copy_strided(target, source_.data(), copy, size_);
+  }
+  const std::uint64_t count = widest->count;
+  const std::uint64_t half = count / 2;
+  widest->count = half;
+  gather(source, target, block);
+  widest->count = count - half;
+  gather(source + half * widest->source_step, target + half * widest->target_step, block);
+  widest->count = count;
+}
+
+}  // namespace ckpt
