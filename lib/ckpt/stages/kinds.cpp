@@ -1,0 +1,322 @@
+#include "ckpt/stages/kinds.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include <fmt/ranges.h>
+
+#include "ckpt/core/error.hpp"
+#include "ckpt/core/text.hpp"
+#include "ckpt/stages/names.hpp"
+#include "ckpt/stages/rule.hpp"
+
+namespace ckpt {
+namespace {
+
+/// A module: the tensors directly below one path.
+struct Module {
+  std::string_view path;
+  std::vector<const Tensor*> tensors;
+  bool has_children = false;  // some other module lies below it
+
+  const Tensor* find(std::string_view leaf) const {
+    for (const Tensor* tensor : tensors)
+      if (leaf_name(tensor->name) == leaf) return tensor;
+    return nullptr;
+  }
+};
+
+struct Verdict {
+  const ModuleKind* kind = nullptr;
+  std::string evidence;
+};
+
+bool is_vector(const Tensor* tensor) { return tensor != nullptr && tensor->shape.size() == 1; }
+
+Verdict kind(std::string_view name, std::string evidence) { return {find_kind(name), std::move(evidence)}; }
+
+/// What the pickled class of the owning module says.
+std::optional<Verdict> by_class(const Module& module) {
+  for (const Tensor* tensor : module.tensors) {
+    if (tensor->module_class.empty()) continue;
+    const std::string_view whole = tensor->module_class;
+    const std::string_view last = whole.substr(whole.rfind('.') + 1);
+    const ModuleKind* found = find_kind(last);
+    // Llama's, T5's and others' own classes of the same arithmetic.
+    if (found == nullptr && (last.ends_with("RMSNorm") || last.ends_with("RmsNorm"))) found = find_kind("RmsNorm");
+    if (found == nullptr && last.ends_with("LayerNorm") && module.find("weight") != nullptr) found = find_kind("LayerNorm");
+    if (found != nullptr) return Verdict{found, fmt::format("pickled as {}", printable(whole))};
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// What a matrix and its bias prove. `rows` is the dimension that the bias of a Linear has in this layout.
+std::optional<Verdict> by_bias(const Tensor& weight, const Tensor* bias, Direction direction) {
+  if (!is_vector(bias)) return std::nullopt;
+  const std::uint64_t length = bias->shape[0];
+  const bool is_first = length == weight.shape[0];
+  const bool is_second = length == weight.shape[1];
+  if (is_first == is_second) return std::nullopt;
+  const std::string evidence = fmt::format("bias {} is as long as the {} dimension of weight {}", to_string(bias->shape),
+                                           is_first ? "first" : "second", to_string(weight.shape));
+  if (direction == Direction::pytorch_to_burn) return kind(is_first ? "Linear" : "Conv1D", evidence);
+  // burn keeps [in, out]; the other way round would be a Linear saved in column layout.
+  if (is_second) return kind("Linear", evidence);
+  return std::nullopt;
+}
+
+/// What names and shapes of the module's own tensors prove, before anything rests on what it is called.
+std::optional<Verdict> by_siblings(const Module& module, Direction direction) {
+  const Tensor* weight = module.find("weight");
+  const Tensor* bias = module.find("bias");
+  const Tensor* gamma = module.find("gamma");
+  const Tensor* beta = module.find("beta");
+  if (module.find("running_mean") != nullptr && module.find("running_var") != nullptr)
+    return kind("BatchNorm", "running_mean and running_var stand beside it");
+  if (is_vector(gamma) && is_vector(beta) && gamma->shape == beta->shape)
+    return kind("LayerNorm", "gamma and beta of one length");
+  if (weight == nullptr) {
+    const bool is_alpha = direction == Direction::burn_to_pytorch && is_vector(module.find("alpha")) &&
+                          module.tensors.size() == 1 && !module.has_children;
+    if (is_alpha) return kind("PRelu", "alpha stands alone");
+    if (direction == Direction::burn_to_pytorch && is_vector(gamma)) {
+      if (module.has_children) return kind("none", "gamma of a module that holds others: a parameter of its own");
+      return std::nullopt;
+    }
+    return kind("none", "no weight of a layer");
+  }
+  switch (weight->shape.size()) {
+    case 0: return kind("none", "a scalar");
+    case 1:
+      if (is_vector(bias) && bias->shape == weight->shape)
+        return kind("LayerNorm", fmt::format("weight and bias are both {}", to_string(weight->shape)));
+      return std::nullopt;
+    case 2: return by_bias(*weight, bias, direction);
+    default: return kind("Conv", fmt::format("weight has {} dimensions", weight->shape.size()));
+  }
+}
+
+/// `layers.#.fc1` for `layers.12.fc1`.
+std::string without_indices(std::string_view path) {
+  std::string out;
+  bool is_start = true;
+  for (std::size_t i = 0; i < path.size();) {
+    std::size_t end = path.find('.', i);
+    if (end == std::string_view::npos) end = path.size();
+    const std::string_view segment = path.substr(i, end - i);
+    if (!is_start) out += '.';
+    out += is_index(segment) ? std::string_view("#") : segment;
+    is_start = false;
+    i = end + 1;
+  }
+  return out;
+}
+
+/// Kinds that are proven for some module, by how it is named; null where two kinds share a name.
+class Neighbours {
+ public:
+  void add(std::string_view path, const ModuleKind* kind) {
+    put(by_path_, without_indices(path), kind);
+    if (!is_index(leaf_name(path))) put(by_segment_, std::string(leaf_name(path)), kind);
+  }
+  std::optional<Verdict> find(std::string_view path) const {
+    if (const auto found = by_path_.find(without_indices(path)); found != by_path_.end() && found->second != nullptr)
+      return Verdict{found->second, fmt::format("{} is proven to be one for other indices", printable(found->first))};
+    if (const auto found = by_segment_.find(leaf_name(path)); found != by_segment_.end() && found->second != nullptr)
+      return Verdict{found->second, fmt::format("every other {} is proven to be one", printable(found->first))};
+    return std::nullopt;
+  }
+
+ private:
+  using Kinds = std::map<std::string, const ModuleKind*, std::less<>>;
+  static void put(Kinds& kinds, std::string name, const ModuleKind* kind) {
+    const auto [at, is_new] = kinds.emplace(std::move(name), kind);
+    if (!is_new && at->second != kind) at->second = nullptr;
+  }
+  Kinds by_path_;
+  Kinds by_segment_;
+};
+
+std::string undecided_reason(const Module& module) {
+  const Tensor* weight = module.find("weight");
+  const Tensor* bias = module.find("bias");
+  if (weight == nullptr) return "gamma may be a norm's or a parameter of its own";
+  if (weight->shape.size() == 1) return "a vector without a bias may be a norm's or an activation's";
+  if (weight->shape[0] == weight->shape[1]) return "a square matrix: its shape cannot tell";
+  if (!is_vector(bias)) return "a matrix without a bias may be a Linear's or an Embedding's";
+  return fmt::format("bias {} fits neither way", to_string(bias->shape));
+}
+
+class Decider {
+ public:
+  Decider(const Checkpoint& checkpoint, Direction direction, const std::vector<KindRule>& rules)
+      : direction_(direction), rules_(rules) {
+    names_.reserve(checkpoint.tensors.size());
+    for (const Tensor& tensor : checkpoint.tensors) names_.emplace(tensor.name, &tensor);
+    for (const Tensor& tensor : checkpoint.tensors) {
+      const std::string_view path = module_path(tensor.name);
+      const auto [at, is_new] = index_.emplace(path, modules_.size());
+      if (is_new) modules_.push_back({path, {}, false});
+      modules_[at->second].tensors.push_back(&tensor);
+    }
+    for (const Module& module : modules_)
+      for (std::string_view path = module.path; !path.empty();) {
+        path = module_path(path);
+        if (const auto parent = index_.find(path); parent != index_.end()) modules_[parent->second].has_children = true;
+      }
+  }
+
+  std::vector<KindDecision> run() {
+    find_owners();
+    std::vector<std::size_t> open;  // decisions that only neighbours or names can settle
+    Neighbours neighbours;
+    for (const Module& module : modules_) {
+      if (is_owned(module.path)) continue;
+      KindDecision decision{std::string(module.path), nullptr, Strength::undecided, {}};
+      const auto settle = [&](std::optional<Verdict> verdict, Strength strength) {
+        if (!verdict || decision.kind != nullptr) return;
+        decision.kind = verdict->kind;
+        decision.strength = strength;
+        decision.evidence = std::move(verdict->evidence);
+      };
+      settle(by_rule(module.path), Strength::given);
+      settle(by_class(module), Strength::pickled_class);
+      if (decision.kind == nullptr) settle(by_siblings(module, direction_), Strength::siblings);
+      if (decision.kind == nullptr) {
+        open.push_back(decisions_.size());
+        open_modules_.push_back(&module);
+      } else {
+        neighbours.add(module.path, decision.kind);
+      }
+      decisions_.push_back(std::move(decision));
+    }
+    for (std::size_t i = 0; i < open.size(); ++i) settle_open(decisions_[open[i]], *open_modules_[i], neighbours);
+    return std::move(decisions_);
+  }
+
+ private:
+  std::optional<Verdict> by_rule(std::string_view path) const {
+    for (const KindRule& rule : rules_)
+      if (rule.path.matches(path)) return Verdict{rule.kind, fmt::format("given by `{}`", printable(rule.text))};
+    return std::nullopt;
+  }
+
+  /// Modules that own all below their path (attention, recurrent layers): told by marks, or given.
+  void find_owners() {
+    for (const Module& module : modules_) {
+      for (const Tensor* tensor : module.tensors) {
+        for (const ModuleKind& kind : module_table()) {
+          if (kind.torch_marks.empty()) continue;
+          const std::span<const std::string_view> marks =
+              direction_ == Direction::pytorch_to_burn ? kind.torch_marks : kind.burn_marks.first(1);
+          for (const std::string_view mark : marks) {
+            if (tensor->name != mark && !tensor->name.ends_with("." + std::string(mark))) continue;
+            const std::string path = tensor->name.size() == mark.size()
+                                         ? std::string()
+                                         : tensor->name.substr(0, tensor->name.size() - mark.size() - 1);
+            consider_owner(path, kind, *tensor);
+          }
+        }
+      }
+    }
+  }
+
+  void consider_owner(const std::string& path, const ModuleKind& kind, const Tensor& mark) {
+    if (owners_.contains(path)) return;
+    const std::optional<Verdict> given = by_rule(path);
+    if (given && given->kind != &kind) return;
+    std::string evidence = fmt::format("{} stands below it", leaf_name(mark.name));
+    if (direction_ == Direction::burn_to_pytorch) {
+      for (const std::string_view other : kind.burn_marks)
+        if (!names_.contains(join_path(path, other))) return;
+      evidence = fmt::format("{} stand below it", fmt::join(kind.burn_marks, ", "));
+    } else if (kind.gates != 0 && !given) {
+      const auto hidden = names_.find(join_path(path, "weight_hh_l0"));
+      if (hidden == names_.end() || hidden->second->shape.size() != 2) return;
+      const Shape& shape = hidden->second->shape;
+      if (shape[0] != shape[1] * kind.gates) return;
+      evidence = fmt::format("weight_hh_l0 {} stacks {} gate{}", to_string(shape), kind.gates, kind.gates == 1 ? "" : "s");
+    }
+    owners_.insert({path, decisions_.size()});
+    decisions_.push_back({path, &kind, given ? Strength::given : Strength::siblings, given ? given->evidence : evidence});
+  }
+
+  bool is_owned(std::string_view path) const {
+    for (std::string_view at = path;; at = module_path(at)) {
+      if (owners_.contains(at)) return true;
+      if (at.empty()) return false;
+    }
+  }
+
+  void settle_open(KindDecision& decision, const Module& module, const Neighbours& neighbours) const {
+    if (std::optional<Verdict> verdict = neighbours.find(module.path)) {
+      decision.kind = verdict->kind;
+      decision.strength = Strength::neighbour;
+      decision.evidence = std::move(verdict->evidence);
+      return;
+    }
+    const Tensor* weight = module.find("weight");
+    const std::size_t rank = weight != nullptr ? weight->shape.size() : 1;
+    if (const NameHint* hint = find_name_hint(leaf_name(module.path), rank)) {
+      decision.kind = find_kind(hint->kind);
+      decision.strength = Strength::name;
+      decision.evidence = fmt::format("by its name alone ({})", hint->why);
+      return;
+    }
+    decision.evidence = undecided_reason(module);
+  }
+
+  Direction direction_;
+  const std::vector<KindRule>& rules_;
+  std::unordered_map<std::string_view, const Tensor*> names_;
+  std::unordered_map<std::string_view, std::size_t> index_;
+  std::vector<Module> modules_;
+  std::vector<const Module*> open_modules_;
+  std::map<std::string, std::size_t, std::less<>> owners_;
+  std::vector<KindDecision> decisions_;
+};
+
+}  // namespace
+
+std::string_view module_path(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
+}
+
+std::string_view leaf_name(std::string_view name) { return name.substr(name.rfind('.') + 1); }
+
+KindRule parse_kind_rule(std::string_view line) {
+  RuleText halves = split_rule(line);
+  const ModuleKind* kind = find_kind(halves.right);
+  if (kind == nullptr) {
+    std::vector<std::string_view> all;
+    for (const ModuleKind& row : module_table()) all.push_back(row.name);
+    throw Error(ErrorKind::usage, fmt::format("`{}` is not a kind of module", printable(halves.right)))
+        .with_hint(fmt::format("one of {}", fmt::join(all, ", ")));
+  }
+  Regex path(halves.left);
+  return {halves.left + " => " + halves.right, std::move(path), kind};
+}
+
+std::vector<KindRule> parse_kind_rules(std::string_view text, std::string_view file) {
+  std::vector<KindRule> rules;
+  for (const NumberedLine& line : rule_lines(text)) {
+    try {
+      rules.push_back(parse_kind_rule(line.text));
+    } catch (Error& error) {
+      throw error.in(fmt::format("line {}", line.number)).in_file(file);
+    }
+  }
+  return rules;
+}
+
+std::vector<KindDecision> decide_kinds(const Checkpoint& checkpoint, Direction direction,
+                                       const std::vector<KindRule>& rules) {
+  return Decider(checkpoint, direction, rules).run();
+}
+
+}  // namespace ckpt

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ckpt/codec/regex.hpp"
+#include "ckpt/core/checkpoint.hpp"
+#include "ckpt/stages/modules.hpp"
+
+namespace ckpt {
+
+/// Which way tensors go between PyTorch's layout and burn's.
+enum class Direction { none, pytorch_to_burn, burn_to_pytorch };
+
+/// `REGEX => KIND`: the modules whose path the expression matches are of that kind.
+struct KindRule {
+  std::string text;
+  Regex path;
+  const ModuleKind* kind = nullptr;
+};
+
+/// Throws `usage`: no arrow, a bad expression, an unknown kind (the hint lists all).
+KindRule parse_kind_rule(std::string_view line);
+/// Every rule of a modules file; errors name `file` and the line.
+std::vector<KindRule> parse_kind_rules(std::string_view text, std::string_view file);
+
+/// What a decision rests on, weakest first.
+enum class Strength { undecided, name, neighbour, siblings, pickled_class, given };
+
+/// What kind of module the tensors below one path belong to, and why.
+struct KindDecision {
+  std::string path;                  ///< of the module, without the tensor's own name
+  const ModuleKind* kind = nullptr;  ///< null while undecided
+  Strength strength = Strength::undecided;
+  std::string evidence;  ///< one clause: `bias [3] is as long as the first dimension of weight [3, 4]`
+};
+
+/// Decides for every module of the catalogue, in the order in which the modules appear. A module whose
+/// tensors are none of a layer's (a bare parameter) is of kind `none`.
+std::vector<KindDecision> decide_kinds(const Checkpoint& checkpoint, Direction direction,
+                                       const std::vector<KindRule>& rules);
+
+/// The path of the module that owns a tensor of that name: all before the last dot.
+std::string_view module_path(std::string_view name);
+/// The tensor's own name: all after the last dot.
+std::string_view leaf_name(std::string_view name);
+
+}  // namespace ckpt

@@ -1,0 +1,286 @@
+#include "ckpt/stages/layout.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <unordered_map>
+
+#include "ckpt/core/error.hpp"
+#include "ckpt/core/text.hpp"
+#include "ckpt/stages/names.hpp"
+#include "ckpt/stages/remap.hpp"
+
+namespace ckpt {
+namespace {
+
+/// One module as both worlds name it.
+struct Instance {
+  const ModuleKind* kind = nullptr;
+  std::size_t decision = 0;
+  std::string torch_path;
+  std::string torch_suffix;  // `_reverse` of a bidirectional recurrent module
+  std::string burn_path;
+
+  std::string torch_name(const ParameterRow& row) const { return join_path(torch_path, row.torch) + torch_suffix; }
+  std::string burn_name(const ParameterRow& row) const { return join_path(burn_path, row.burn); }
+};
+
+/// A row of the table at one instance.
+struct Place {
+  const Instance* instance = nullptr;
+  const ParameterRow* row = nullptr;
+};
+
+using Places = std::unordered_map<std::string, std::vector<Place>>;
+using Index = std::unordered_map<std::string, std::size_t>;
+
+[[noreturn]] void refuse(const Checkpoint& checkpoint, std::string what, std::string hint) {
+  throw Error(ErrorKind::refused, std::move(what)).in_file(checkpoint.file).with_hint(std::move(hint));
+}
+
+/// `^layers\.0\.proj$`: a pattern that matches just this path.
+std::string anchored(std::string_view path) {
+  std::string pattern = "^";
+  for (const char c : path) {
+    if (std::string_view("\\.^$|()[]{}*+?").find(c) != std::string_view::npos) pattern += '\\';
+    pattern += c;
+  }
+  return pattern + "$";
+}
+
+void refuse_undecided(const Checkpoint& checkpoint, const std::vector<KindDecision>& decisions) {
+  std::vector<std::string> tensors;
+  std::vector<std::string> lines;
+  for (const KindDecision& decision : decisions) {
+    if (decision.kind != nullptr) continue;
+    for (const Tensor& tensor : checkpoint.tensors)
+      if (module_path(tensor.name) == decision.path && (leaf_name(tensor.name) == "weight" || leaf_name(tensor.name) == "gamma")) {
+        tensors.push_back(fmt::format("{} {} ({})", printable(tensor.name), to_string(tensor.shape), decision.evidence));
+        lines.push_back(fmt::format("--module '{} => {}'", printable(anchored(decision.path)),
+                                    tensor.shape.size() == 2 ? "Linear" : "RmsNorm"));
+      }
+  }
+  if (tensors.empty()) return;
+  const std::size_t shown = std::min<std::size_t>(tensors.size(), 10);
+  const std::string more = tensors.size() > shown ? fmt::format(", and {} more", tensors.size() - shown) : "";
+  lines.resize(shown);
+  refuse(checkpoint,
+         fmt::format("the layout of {} tensor{} is undecided: {}{}", tensors.size(), tensors.size() == 1 ? "" : "s",
+                     fmt::join(tensors.begin(), tensors.begin() + static_cast<std::ptrdiff_t>(shown), "; "), more),
+         fmt::format("say what they are (Linear is transposed; Embedding and Conv1D are not; none is left alone): {}",
+                     fmt::join(lines, " ")));
+}
+
+class Layout {
+ public:
+  Layout(Checkpoint checkpoint, Direction direction, const std::vector<KindRule>& rules)
+      : checkpoint_(std::move(checkpoint)) {
+    report_.direction = direction;
+    report_.decisions = decide_kinds(checkpoint_, direction, rules);
+    refuse_undecided(checkpoint_, report_.decisions);
+    for (std::size_t i = 0; i < checkpoint_.tensors.size(); ++i) index_.emplace(checkpoint_.tensors[i].name, i);
+    for (std::size_t i = 0; i < report_.decisions.size(); ++i) {
+      decision_of_path_.emplace(report_.decisions[i].path, i);
+      add_instances(i);
+    }
+    for (const Instance& instance : instances_)
+      for (const ParameterRow& row : instance.kind->parameters) {
+        by_torch_[instance.torch_name(row)].push_back({&instance, &row});
+        if (!row.burn.empty()) by_burn_[instance.burn_name(row)].push_back({&instance, &row});
+      }
+  }
+
+  LaidOut run() {
+    std::vector<Tensor> tensors = std::move(checkpoint_.tensors);
+    sources_ = &tensors;
+    for (const Tensor& tensor : tensors) {
+      if (report_.direction == Direction::pytorch_to_burn) to_burn(tensor);
+      else to_torch(tensor);
+    }
+    checkpoint_.tensors = std::move(results_);
+    std::ranges::move(dropped_steps_, std::back_inserter(report_.steps));
+    require_unique_names(checkpoint_, [&](std::size_t i) {
+      return fmt::format("{}", fmt::join(report_.steps[i].from, " + "));
+    });
+    return {std::move(checkpoint_), std::move(report_)};
+  }
+
+ private:
+  void add_instances(std::size_t decision) {
+    const KindDecision& d = report_.decisions[decision];
+    if (d.kind->parameters.empty()) return;
+    const auto has = [&](const std::string& name) { return index_.contains(name); };
+    const bool is_recurrent = d.kind->gates != 0;
+    if (is_recurrent && report_.direction == Direction::pytorch_to_burn && has(join_path(d.path, "weight_ih_l0_reverse"))) {
+      instances_.push_back({d.kind, decision, d.path, "", join_path(d.path, "forward")});
+      instances_.push_back({d.kind, decision, d.path, "_reverse", join_path(d.path, "reverse")});
+    } else if (is_recurrent && report_.direction == Direction::burn_to_pytorch && is_half_of_bidirectional(d)) {
+      const bool is_reverse = leaf_name(d.path) == "reverse";
+      instances_.push_back({d.kind, decision, std::string(module_path(d.path)), is_reverse ? "_reverse" : "", d.path});
+    } else {
+      instances_.push_back({d.kind, decision, d.path, "", d.path});
+    }
+  }
+
+  bool is_half_of_bidirectional(const KindDecision& d) const {
+    const std::string_view leaf = leaf_name(d.path);
+    if (leaf != "forward" && leaf != "reverse") return false;
+    const std::string other = join_path(module_path(d.path), leaf == "forward" ? "reverse" : "forward");
+    return index_.contains(join_path(other, d.kind->burn_marks.front()));
+  }
+
+  /// The decision on the module that owns a tensor, nearest path first.
+  std::size_t decision_of(std::string_view name) const {
+    for (std::string_view path = module_path(name);; path = module_path(path)) {
+      if (const auto at = decision_of_path_.find(std::string(path)); at != decision_of_path_.end()) return at->second;
+      if (path.empty()) return 0;
+    }
+  }
+
+  void require_whole_elements(const Tensor& tensor, std::string_view what) const {
+    if (element_size(tensor.view.stored) == 0 || info(tensor.dtype).kind == DTypeClass::quantized)
+      refuse(checkpoint_, fmt::format("tensor {}: {} data is packed and cannot be {}", printable(tensor.name), name(tensor.dtype), what),
+             fmt::format("leave it as it is with --module '{} => none'", printable(anchored(module_path(tensor.name)))));
+  }
+
+  Tensor transposed_matrix(const Tensor& tensor, const Instance& instance) const {
+    if (tensor.shape.size() != 2)
+      refuse(checkpoint_, fmt::format("tensor {} {} of a {} is not a matrix", printable(tensor.name), to_string(tensor.shape), instance.kind->name),
+             fmt::format("say what it is with --module '{} => KIND'", printable(anchored(module_path(tensor.name)))));
+    require_whole_elements(tensor, "transposed");
+    return transposed(tensor, 0, 1);
+  }
+
+  void keep(const Tensor& tensor) {
+    const std::size_t decision = decision_of(tensor.name);
+    refuse_unknown_part(tensor, decision);
+    report_.steps.push_back({tensor.name, {tensor.name}, "unchanged", decision});
+    results_.push_back(tensor);
+  }
+
+  /// A tensor below a fused module that the table has no row for would be lost on the other side.
+  void refuse_unknown_part(const Tensor& tensor, std::size_t decision) const {
+    if (report_.decisions.empty()) return;
+    const KindDecision& d = report_.decisions[decision];
+    if (d.kind->torch_marks.empty() || report_.direction != Direction::pytorch_to_burn) return;
+    refuse(checkpoint_, fmt::format("tensor {}: burn's {} has no place for it", printable(tensor.name), d.kind->name),
+           fmt::format("leave the module as it is with --module '{} => none', or drop the tensor with --exclude",
+                       printable(anchored(d.path))));
+  }
+
+  void to_burn(const Tensor& tensor) {
+    const auto found = by_torch_.find(tensor.name);
+    if (found == by_torch_.end()) return keep(tensor);
+    for (const auto& [instance, row] : found->second) {
+      if (row->operation == Operation::drop) {
+        report_.dropped.push_back(tensor.name);
+        dropped_steps_.push_back({"", {tensor.name}, "dropped: burn has no such tensor", instance->decision});
+        continue;
+      }
+      Tensor piece = tensor;
+      LayoutStep step{instance->burn_name(*row), {tensor.name}, "", instance->decision};
+      if (row->parts > 1) {
+        if (tensor.shape.empty() || tensor.shape[0] % row->parts != 0)
+          refuse(checkpoint_, fmt::format("tensor {} {} cannot be cut into {} equal parts", printable(tensor.name), to_string(tensor.shape), row->parts),
+                 fmt::format("leave the module as it is with --module '{} => none'", printable(anchored(instance->torch_path))));
+        require_whole_elements(tensor, "cut");
+        const std::uint64_t count = tensor.shape[0] / row->parts;
+        piece = rows(std::move(piece), row->part * count, count);
+        step.what = fmt::format("rows {} to {} of {}", row->part * count, (row->part + 1U) * count, tensor.shape[0]);
+        if (row->part == 0) ++report_.split;
+        ++report_.parts;
+      }
+      finish(std::move(piece), std::move(step), *row, *instance);
+    }
+  }
+
+  void to_torch(const Tensor& tensor) {
+    const auto found = by_burn_.find(tensor.name);
+    if (found == by_burn_.end()) return keep(tensor);
+    const Place* place = choose(found->second);
+    const std::string name = place->instance->torch_name(*place->row);
+    if (place->row->parts == 1) {
+      LayoutStep step{name, {tensor.name}, "", place->instance->decision};
+      return finish(tensor, std::move(step), *place->row, *place->instance);
+    }
+    if (!joined_.emplace(name, true).second) return;  // made when its first part was met
+    std::vector<Tensor> pieces;
+    LayoutStep step{name, {}, "", place->instance->decision};
+    for (const Place& part : by_torch_.at(name)) {
+      const Tensor* piece = find(part.instance->burn_name(*part.row));
+      if (piece == nullptr)
+        refuse(checkpoint_, fmt::format("{} of PyTorch's {} needs {}, which is missing", printable(name), part.instance->kind->name,
+                                        printable(part.instance->burn_name(*part.row))),
+               fmt::format("leave the module as it is with --module '{} => none'", printable(anchored(part.instance->burn_path))));
+      step.from.push_back(piece->name);
+      pieces.push_back(part.row->operation == Operation::transpose ? transposed_matrix(*piece, *part.instance) : *piece);
+      require_whole_elements(pieces.back(), "joined");
+    }
+    step.what = fmt::format("joined from {}{}", pieces.size(), place->row->operation == Operation::transpose ? ", each transposed" : "");
+    step.is_transposed = place->row->operation == Operation::transpose;
+    report_.merged += pieces.size();
+    ++report_.wholes;
+    results_.push_back(joined(name, std::move(pieces)));
+    results_.back().param_id.reset();
+    report_.steps.push_back(std::move(step));
+  }
+
+  /// The fused row, or the alternative one where the parts differ in shape.
+  const Place* choose(const std::vector<Place>& places) const {
+    const auto is_alternative = [](const Place& place) { return place.row->is_alternative; };
+    const auto alternative = std::ranges::find_if(places, is_alternative);
+    if (alternative == places.end()) return &places.front();
+    const Place& fused = *std::ranges::find_if_not(places, is_alternative);
+    const Tensor* first = nullptr;
+    for (const Place& part : by_torch_.at(fused.instance->torch_name(*fused.row))) {
+      const Tensor* piece = find(part.instance->burn_name(*part.row));
+      if (piece == nullptr) continue;
+      if (first != nullptr && piece->shape != first->shape) return &*alternative;
+      first = piece;
+    }
+    return &fused;
+  }
+
+  const Tensor* find(const std::string& name) const {
+    const auto at = index_.find(name);
+    return at == index_.end() ? nullptr : &(*sources_)[at->second];
+  }
+
+  void finish(Tensor tensor, LayoutStep step, const ParameterRow& row, const Instance& instance) {
+    const std::string before = tensor.name;
+    if (row.operation == Operation::transpose) {
+      tensor = transposed_matrix(tensor, instance);
+      step.is_transposed = true;
+    }
+    step.is_renamed = step.name != before;
+    for (const auto& [is_so, word] : {std::pair{step.is_transposed, "transposed"}, std::pair{step.is_renamed, "renamed"}})
+      if (is_so) step.what += (step.what.empty() ? "" : ", ") + std::string(word);
+    if (step.what.empty()) step.what = "unchanged";
+    if (row.parts > 1) tensor.param_id.reset();
+    tensor.name = step.name;
+    results_.push_back(std::move(tensor));
+    report_.steps.push_back(std::move(step));
+  }
+
+  Checkpoint checkpoint_;
+  LayoutReport report_;
+  Index index_;
+  Index decision_of_path_;
+  std::vector<Instance> instances_;
+  Places by_torch_;
+  Places by_burn_;
+  std::unordered_map<std::string, bool> joined_;
+  const std::vector<Tensor>* sources_ = nullptr;
+  std::vector<Tensor> results_;
+  std::vector<LayoutStep> dropped_steps_;
+};
+
+}  // namespace
+
+LaidOut lay_out(Checkpoint checkpoint, Direction direction, const std::vector<KindRule>& rules) {
+  if (direction == Direction::none) return {std::move(checkpoint), {}};
+  return Layout(std::move(checkpoint), direction, rules).run();
+}
+
+}  // namespace ckpt

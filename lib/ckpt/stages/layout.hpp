@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ckpt/core/checkpoint.hpp"
+#include "ckpt/stages/kinds.hpp"
+
+namespace ckpt {
+
+/// How one tensor of the result came to be.
+struct LayoutStep {
+  std::string name;               ///< in the result; empty for a tensor that was dropped
+  std::vector<std::string> from;  ///< names before; several where parts were joined
+  std::string what;               ///< `transposed`, `renamed`, `rows 0 to 8 of 24, transposed`, `unchanged`
+  std::size_t decision = 0;       ///< index into `LayoutReport::decisions`
+  bool is_renamed = false;
+  bool is_transposed = false;
+};
+
+struct LayoutReport {
+  Direction direction = Direction::none;
+  std::vector<KindDecision> decisions;
+  std::vector<LayoutStep> steps;     ///< one a tensor of the result, in its order, then the dropped ones
+  std::vector<std::string> dropped;  ///< what the other world has no place for
+  std::uint64_t split = 0;   ///< tensors that were cut into parts, and …
+  std::uint64_t parts = 0;   ///< … how many parts they became
+  std::uint64_t merged = 0;  ///< tensors that were joined, and …
+  std::uint64_t wholes = 0;  ///< … how many they became
+};
+
+struct LaidOut {
+  Checkpoint checkpoint;
+  LayoutReport report;
+};
+
+/// Carries a catalogue between PyTorch's layout and burn's: names of parameters, transposes, and
+/// modules whose parameters one side fuses. No byte moves.
+///
+/// Throws `refused` when a layout stays undecided (all such tensors are listed, the hint gives the lines
+/// that settle them), when a module has something that the other side lacks, or when two names become
+/// one.
+LaidOut lay_out(Checkpoint checkpoint, Direction direction, const std::vector<KindRule>& rules);
+
+}  // namespace ckpt
