@@ -328,7 +328,8 @@ def check_sums() -> list:
               for name, path in files_of(TESTDATA).items() if path.stat().st_size > SIZE_LIMIT]
     listed = set((TESTDATA / "SHA256SUMS").read_text().splitlines())
     present = set(sums_of(TESTDATA).splitlines())
-    faults += [f"{line.split('  ')[1]}: is not what SHA256SUMS says" for line in sorted(listed ^ present)]
+    faults += [f"{name}: is not what SHA256SUMS says"
+               for name in sorted({line.split("  ")[1] for line in listed ^ present})]
     readme = (TESTDATA / "README.md").read_text()
     faults += [f"{name}: has no line in README.md" for name in files_of(TESTDATA)
                if not name.endswith(".json") and f"`{name}`" not in readme]

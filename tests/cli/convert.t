@@ -1,0 +1,52 @@
+# A copy of a burnpack is the same file, byte for byte.
+$ ckpt convert --quiet testdata/burnpack/net.bpk copy.bpk && cmp copy.bpk testdata/burnpack/net.bpk
+
+# An existing output stays, unless --force is given.
+$ ckpt convert --quiet testdata/pytorch/gpt2.pt copy.bpk
+ckpt: copy\.bpk: .+ (re)
+hint: .*--force.* (re)
+[2]
+$ cmp copy.bpk testdata/burnpack/net.bpk
+$ ckpt convert --quiet --force testdata/pytorch/gpt2.pt copy.bpk && cmp -s copy.bpk testdata/burnpack/net.bpk
+[1]
+
+# Input and output may not be the same file.
+$ cp testdata/burnpack/net.bpk same.bpk && ln -s same.bpk other.bpk
+$ ckpt convert --quiet --force same.bpk other.bpk
+ckpt: .+ (re)
+...
+[2]
+$ cmp same.bpk testdata/burnpack/net.bpk
+
+# PyTorch's layout becomes burn's, and the other way round.
+$ ckpt convert --quiet --adapter pytorch-to-burn testdata/safetensors/linear.safetensors linear.bpk
+$ ckpt convert --quiet testdata/burnpack/net.bpk net.safetensors --adapter none
+$ ckpt convert --quiet linear.bpk linear.safetensors --adapter none
+$ ckpt diff net.safetensors linear.safetensors > /dev/null 2>&1
+$ ckpt convert --quiet --adapter burn-to-pytorch linear.bpk back.safetensors
+$ ckpt diff testdata/safetensors/linear.safetensors back.safetensors > /dev/null 2>&1
+
+# Two places that hold a model: nothing is written, both are named.
+$ ckpt convert testdata/pytorch/two_roots.pt out.safetensors
+...
+.*state_dict_ema.* (re)
+...
+[1]
+$ test -e out.safetensors
+[1]
+$ ckpt convert --quiet --top-level-key state_dict_ema testdata/pytorch/two_roots.pt out.safetensors
+
+# --dry-run writes nothing.
+$ ckpt convert --quiet --dry-run testdata/pytorch/net.pt dry.bpk && test -e dry.bpk
+[1]
+
+# Nothing else is left behind.
+$ ls | grep -v testdata
+back.safetensors
+copy.bpk
+linear.bpk
+linear.safetensors
+net.safetensors
+other.bpk
+out.safetensors
+same.bpk
