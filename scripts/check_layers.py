@@ -26,9 +26,9 @@ ROOMS = {
 FOREIGN = [
     (r"fmt/\w+\.h", ["", "apps/"]),
     (r"simdjson\.h|cbor\.h|cbor/\w+\.h|pcre2\.h", ["codec/"]),
-    (r"zlib\.h", ["codec/", "kernels/hash"]),
-    (r"libdeflate\.h|openssl/evp\.h", ["kernels/hash"]),
-    (r"(unistd|fcntl|poll|signal|termios|sys/\w+|linux/fs)\.h", ["core/spool", "io/", "apps/"]),
+    (r"zlib\.h", ["codec/", "kernels/checksum", "kernels/hash"]),
+    (r"libdeflate\.h|openssl/evp\.h", ["kernels/checksum", "kernels/hash"]),
+    (r"(unistd|fcntl|dirent|poll|signal|spawn|termios|sys/\w+|linux/fs)\.h", ["core/spool", "io/", "apps/"]),
     (r"CLI/CLI\.hpp", ["apps/"]),
 ]
 STANDARD = re.compile(r"[a-z_0-9]+")  # <vector>, <cstdint>; C's own <stdint.h> has a C++ name
