@@ -1,0 +1,96 @@
+#include "ckpt/formats/format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "ckpt/core/error.hpp"
+#include "ckpt/formats/not_weights.hpp"
+#include "ckpt/formats/safetensors.hpp"
+
+namespace ckpt {
+namespace {
+
+constexpr std::size_t head_size = 512;
+
+constexpr std::array<std::string_view, 1> safetensors_extensions{".safetensors"};
+
+constexpr std::array table{
+    Format{"safetensors", safetensors_extensions, recognise_safetensors, read_safetensors, plan_safetensors,
+           safetensors_holds},
+};
+
+bool ends_in(std::string_view file_name, std::string_view extension) {
+  if (file_name.size() <= extension.size()) return false;
+  return std::ranges::equal(file_name.substr(file_name.size() - extension.size()), extension, {}, [](char c) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  });
+}
+
+std::vector<std::byte> read_head(const ByteSource& bytes) {
+  try {
+    return read_range(bytes, 0, std::min<std::uint64_t>(bytes.size(), head_size));
+  } catch (const Error&) {
+    // A stream does not know its size before its end is reached, which a short one has been by now.
+    if (bytes.size() >= head_size) throw;
+    return read_range(bytes, 0, bytes.size());
+  }
+}
+
+// The row that reads these bytes. Throws `unsupported` when there is none.
+const Format& recognise(const Input& input, const ByteSource& bytes) {
+  const std::vector<std::byte> head = read_head(bytes);
+  refuse_not_weights(head, bytes.size(), Certainty::certain);
+  for (const Format& format : table)
+    if (format.recognise(head, bytes.size())) return format;
+  refuse_not_weights(head, bytes.size(), Certainty::likely);
+  // Too broken to be recognised: the reader that the name calls for says best what is wrong.
+  if (const Format* named = format_for_extension(input.name())) return *named;
+  std::string start;
+  for (std::size_t i = 0; i < std::min<std::size_t>(head.size(), 8); ++i)
+    start += fmt::format(" {:02x}", std::to_integer<unsigned>(head[i]));
+  fail(ErrorKind::unsupported, "this is no checkpoint of a known format: it begins with the bytes{}", start);
+}
+
+Checkpoint read_file(const Input& input, const Bytes& bytes) {
+  const Format& format = recognise(input, *bytes);
+  Checkpoint checkpoint = format.read(input);
+  checkpoint.file = input.name();
+  checkpoint.format = format.name;
+  if (!bytes->is_open_ended()) checkpoint.size = bytes->size();
+  const Format* named = format_for_extension(input.name());
+  if (named && named != &format)
+    checkpoint.notes.push_back(
+        fmt::format("the file is {} by its content, though its name is one of {}", format.name, named->name));
+  return checkpoint;
+}
+
+}  // namespace
+
+std::span<const Format> format_table() { return table; }
+
+const Format* find_format(std::string_view name) {
+  const auto row = std::ranges::find(table, name, &Format::name);
+  return row == table.end() ? nullptr : &*row;
+}
+
+const Format* format_for_extension(std::string_view file_name) {
+  for (const Format& format : table)
+    for (const std::string_view extension : format.extensions)
+      if (ends_in(file_name, extension)) return &format;
+  return nullptr;
+}
+
+Checkpoint read_checkpoint(const Input& input) {
+  try {
+    const Bytes bytes = input.bytes();
+    if (!bytes) fail(ErrorKind::unsupported, "this is a directory");
+    return read_file(input, bytes);
+  } catch (Error& error) {
+    throw error.in_file(input.name());
+  }
+}
+
+}  // namespace ckpt
