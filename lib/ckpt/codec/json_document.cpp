@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <utility>
 #include <vector>
 
 #include "ckpt/core/error.hpp"
@@ -52,7 +51,7 @@ Document::Document(std::string_view text) {
     fail(ErrorKind::unsupported, "JSON of {} bytes is more than 4 GiB", text.size());
   if (code == simdjson::DEPTH_ERROR)
     fail(ErrorKind::corrupt, "JSON nested deeper than {} levels", limits::nesting);
-  if (code != simdjson::SUCCESS) fail(ErrorKind::corrupt, "no valid JSON: {}", reason(code));
+  if (code != simdjson::SUCCESS) fail(ErrorKind::corrupt, "not valid JSON: {}", reason(code));
 }
 
 void check_keys(const simdjson::dom::object& object) {
@@ -66,14 +65,15 @@ void check_keys(const simdjson::dom::object& object) {
         if (keys[i] == keys[j]) fail_duplicate(keys[i]);
     return;
   }
-  // Sorted by hash first: names of tensors share long beginnings, and a sort cannot be made quadratic
-  // by keys that were chosen to collide.
-  std::vector<std::pair<std::size_t, std::string_view>> sorted;
-  sorted.reserve(keys.size());
-  for (const std::string_view key : keys) sorted.emplace_back(std::hash<std::string_view>{}(key), key);
-  std::ranges::sort(sorted);
-  const auto twin = std::ranges::adjacent_find(sorted);
-  if (twin != sorted.end()) fail_duplicate(twin->second);
+  // No two equal hashes, no two equal keys: sorting numbers is cheap where names share long beginnings.
+  std::vector<std::size_t> hashes(keys.size());
+  std::ranges::transform(keys, hashes.begin(), std::hash<std::string_view>{});
+  std::ranges::sort(hashes);
+  if (std::ranges::adjacent_find(hashes) == hashes.end()) return;
+  // A sort cannot be made quadratic by keys that were chosen to collide.
+  std::ranges::sort(keys);
+  const auto twin = std::ranges::adjacent_find(keys);
+  if (twin != keys.end()) fail_duplicate(*twin);
 }
 
 }  // namespace ckpt::json

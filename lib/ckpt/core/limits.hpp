@@ -13,6 +13,10 @@ inline constexpr std::uint64_t safetensors_header = 100'000'000;
 inline constexpr std::uint64_t burnpack_metadata = 100ULL << 20;
 /// burn refuses more tensors in one burnpack.
 inline constexpr std::uint64_t burnpack_tensors = 100'000;
+/// burn refuses to load a larger tensor of a burnpack.
+inline constexpr std::uint64_t burnpack_tensor = 10ULL << 30;
+/// burn refuses to open a larger burnpack.
+inline constexpr std::uint64_t burnpack_file = 100ULL << 30;
 /// Nesting of JSON, CBOR and MessagePack: serde's own limit, far above what any writer makes.
 inline constexpr unsigned nesting = 128;
 /// Nesting of pickled containers and modules: Python's default recursion limit is 1000.

@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "ckpt/core/error.hpp"
+#include "ckpt/formats/burnpack/burnpack.hpp"
 #include "ckpt/formats/not_weights.hpp"
 #include "ckpt/formats/safetensors.hpp"
 
@@ -15,9 +16,11 @@ namespace {
 
 constexpr std::size_t head_size = 512;
 
+constexpr std::array<std::string_view, 1> burnpack_extensions{".bpk"};
 constexpr std::array<std::string_view, 1> safetensors_extensions{".safetensors"};
 
 constexpr std::array table{
+    Format{"burnpack", burnpack_extensions, recognise_burnpack, read_burnpack, plan_burnpack, burnpack_holds},
     Format{"safetensors", safetensors_extensions, recognise_safetensors, read_safetensors, plan_safetensors,
            safetensors_holds},
 };

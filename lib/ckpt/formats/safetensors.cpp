@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <iterator>
-#include <numeric>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "ckpt/codec/json.hpp"
@@ -96,7 +95,7 @@ void check_place(const SafetensorsEntry& entry, const SafetensorsEntry* previous
          entry.end, entry.begin);
   if (entry.begin < due) fail(ErrorKind::corrupt, "{} overlaps {}", range(entry), range(*previous));
   if (entry.begin > due)
-    fail(ErrorKind::corrupt, "a hole in the data: bytes {} to {} belong to no tensor ({} and then {})", due,
+    fail(ErrorKind::corrupt, "a hole in the data: bytes {} to {} belong to no tensor, between {} and {}", due,
          entry.begin, previous ? range(*previous) : std::string("nothing"), range(entry));
 }
 
@@ -147,14 +146,22 @@ std::size_t alignment_rank(DType dtype) {
   return static_cast<std::size_t>(std::ranges::find(alignment_order, dtype) - alignment_order.begin());
 }
 
-std::vector<std::size_t> writing_order(const std::vector<Tensor>& tensors) {
-  std::vector<std::size_t> order(tensors.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
-    const std::size_t rank_a = alignment_rank(tensors[a].dtype);
-    const std::size_t rank_b = alignment_rank(tensors[b].dtype);
-    return rank_a != rank_b ? rank_a > rank_b : tensors[a].name < tensors[b].name;
-  });
+// Where a tensor comes in the file: the widest alignment first.
+struct Place {
+  std::size_t rank;
+  std::string_view name;
+  std::size_t index;
+  bool operator<(const Place& other) const {
+    return rank != other.rank ? rank > other.rank : name < other.name;
+  }
+};
+
+std::vector<Place> writing_order(const std::vector<Tensor>& tensors) {
+  std::vector<Place> order;
+  order.reserve(tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    order.push_back({alignment_rank(tensors[i].dtype), tensors[i].name, i});
+  std::ranges::sort(order, std::less{});
   return order;
 }
 
@@ -218,20 +225,19 @@ Checkpoint read_safetensors(const Input& input) {
 }
 
 Plan plan_safetensors(const Checkpoint& checkpoint) {
-  const std::vector<std::size_t> order = writing_order(checkpoint.tensors);
   std::string text = "{";
   if (!checkpoint.metadata.empty()) append_metadata(text, checkpoint.metadata);
   Plan plan;
   plan.segments.emplace_back(Plan::Literal{});
   std::uint64_t data_size = 0;
-  for (const std::size_t index : order) {
-    const Tensor& tensor = checkpoint.tensors[index];
+  for (const Place& place : writing_order(checkpoint.tensors)) {
+    const Tensor& tensor = checkpoint.tensors[place.index];
     const std::optional<std::uint64_t> end = checked_add(data_size, tensor.byte_size());
     if (!end) fail(ErrorKind::refused, "{}: the tensors are more than 2^64 bytes", tensor_label(tensor.name));
     if (text.size() > 1) text += ',';
     append_entry(text, tensor, data_size, *end);
     data_size = *end;
-    plan.segments.emplace_back(Plan::TensorData{index});
+    plan.segments.emplace_back(Plan::TensorData{place.index});
   }
   text += '}';
   text.append((header_alignment - text.size() % header_alignment) % header_alignment, ' ');
