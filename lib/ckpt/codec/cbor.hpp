@@ -37,6 +37,8 @@ class Reader {
    public:
     /// Whether there is another entry; must be asked until it says no.
     bool next();
+    /// How many there will be, as far as that is known; no more than there are bytes.
+    std::uint64_t expected() const { return left_; }
 
    private:
     friend class Reader;

@@ -120,8 +120,8 @@ std::uint64_t check_ranges(const std::vector<SafetensorsEntry>& entries) {
   std::vector<const SafetensorsEntry*> by_offset;
   by_offset.reserve(entries.size());
   for (const SafetensorsEntry& entry : entries) by_offset.push_back(&entry);
-  std::ranges::stable_sort(by_offset, {},
-                           [](const SafetensorsEntry* e) { return std::pair(e->begin, e->end); });
+  const auto offsets = [](const SafetensorsEntry* entry) { return std::pair(entry->begin, entry->end); };
+  if (!std::ranges::is_sorted(by_offset, {}, offsets)) std::ranges::stable_sort(by_offset, {}, offsets);
   const SafetensorsEntry* previous = nullptr;
   for (const SafetensorsEntry* entry : by_offset) {
     check_place(*entry, previous);

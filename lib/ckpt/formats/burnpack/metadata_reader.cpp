@@ -2,6 +2,7 @@
 #include <array>
 
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/formats/burnpack/fields.hpp"
 #include "ckpt/formats/burnpack/layout.hpp"
@@ -114,7 +115,9 @@ void check_names(const std::vector<Descriptor>& tensors) {
 
 std::vector<Descriptor> read_tensors(cbor::Reader& reader) {
   std::vector<Descriptor> tensors;
-  for (Entries all = reader.map("tensors"); all.next();) {
+  Entries all = reader.map("tensors");
+  tensors.reserve(std::min(all.expected(), limits::burnpack_tensors));
+  while (all.next()) {
     Descriptor& tensor = tensors.emplace_back();
     tensor.name = reader.text("a tensor's name");
     try {

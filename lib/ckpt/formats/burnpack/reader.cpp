@@ -82,6 +82,12 @@ void check_size(const Descriptor& tensor) {
          tensor.end, tensor.end - tensor.begin);
 }
 
+// The order of the data; tensors without bytes at one place keep the order of the metadata.
+void sort_by_offset(std::vector<Descriptor>& tensors) {
+  const auto range = [](const Descriptor& tensor) { return std::pair(tensor.begin, tensor.end); };
+  if (!std::ranges::is_sorted(tensors, {}, range)) std::ranges::stable_sort(tensors, {}, range);
+}
+
 void check_overlaps(const std::vector<Descriptor>& by_offset) {
   const Descriptor* previous = nullptr;  // the last one that has bytes
   for (const Descriptor& tensor : by_offset) {
@@ -208,7 +214,7 @@ Checkpoint read_burnpack(const Input& input) {
                     reader.offset()));
   std::vector<Descriptor>& tensors = metadata.tensors;
   for (const Descriptor& tensor : tensors) check_size(tensor);
-  std::ranges::stable_sort(tensors, {}, [](const Descriptor& d) { return std::pair(d.begin, d.end); });
+  sort_by_offset(tensors);
   check_overlaps(tensors);
 
   const Extent extent = extent_of(tensors, metadata_size, *bytes);
