@@ -1,1 +1,101 @@
-int main() { return 0; }
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <new>
+
+#include "command.hpp"
+#include "ckpt/core/error.hpp"
+#include "terminal.hpp"
+
+namespace ckpt {
+namespace {
+
+constexpr std::array commands{
+    Command{"inspect", "what is in a checkpoint", add_inspect},
+    Command{"convert", "another format, other names, layout, data type", add_convert},
+    Command{"remap", "try key rules, or write the renamed checkpoint", add_remap},
+    Command{"diff", "same names, shapes, types, values?", add_diff},
+    Command{"check", "is the file sound", add_check},
+};
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+      diagonal = above;
+    }
+  }
+  return row[b.size()];
+}
+
+/// CLI11 says of a mistyped command only that one is required.
+[[noreturn]] void fail_unknown_command(std::string_view word) {
+  const Command& nearest = *std::ranges::min_element(commands, {}, [&](const Command& c) { return edit_distance(word, c.name); });
+  Error error(ErrorKind::usage, fmt::format("`{}` is not a command", word));
+  if (edit_distance(word, nearest.name) <= 3) error.with_hint(fmt::format("did you mean: ckpt {}", nearest.name));
+  else error.with_hint("ckpt --help lists the commands");
+  throw error;
+}
+
+/// A full disk is noticed only when what was printed is flushed.
+ExitStatus flushed(ExitStatus status) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  std::fputs("ckpt: standard output: cannot be written\n", stderr);
+  return ExitStatus::trouble;
+}
+
+ExitStatus run(int argc, char** argv) {
+  CLI::App app{"Inspect, convert, remap and compare model checkpoints: PyTorch, safetensors, burnpack.", "ckpt"};
+  app.set_version_flag("--version", "ckpt " CKPT_VERSION, "Show the version");
+  app.require_subcommand(1);
+  app.footer("`ckpt COMMAND --help` has the options of a command, with examples.\n"
+             "Exit status: 0 done, 1 the answer is no (a difference, a misfit, a refused conversion), 2 trouble.");
+  std::vector<std::function<ExitStatus()>> actions;
+  std::vector<CLI::App*> parsers;
+  for (const Command& command : commands) {
+    CLI::App* parser = app.add_subcommand(std::string(command.name), std::string(command.summary));
+    actions.push_back(command.add(*parser));
+    parsers.push_back(parser);
+  }
+  if (argc > 1 && argv[1][0] != '-' &&
+      std::ranges::find(commands, std::string_view(argv[1]), &Command::name) == commands.end())
+    fail_unknown_command(argv[1]);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const bool is_answer = error.get_exit_code() == 0;  // --help, --version
+    if (is_answer) {
+      app.exit(error);
+      return flushed(ExitStatus::done);
+    }
+    const auto used = std::ranges::find_if(parsers, [](const CLI::App* parser) { return parser->parsed(); });
+    fmt::print(stderr, "ckpt: {}\nhint: ckpt {}--help\n", error.what(), used == parsers.end() ? "" : (*used)->get_name() + " ");
+    return ExitStatus::trouble;
+  }
+  for (std::size_t i = 0; i < parsers.size(); ++i)
+    if (parsers[i]->parsed()) return flushed(actions[i]());
+  return ExitStatus::trouble;
+}
+
+}  // namespace
+}  // namespace ckpt
+
+int main(int argc, char** argv) {
+  using namespace ckpt;
+  try {
+    return static_cast<int>(run(argc, argv));
+  } catch (const Error& error) {
+    std::fflush(stdout);
+    print_error(error);
+    return static_cast<int>(error.kind() == ErrorKind::refused ? ExitStatus::no : ExitStatus::trouble);
+  } catch (const std::bad_alloc&) {
+    std::fputs("ckpt: out of memory\n", stderr);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "ckpt: {}\n", error.what());
+  }
+  return static_cast<int>(ExitStatus::trouble);
+}

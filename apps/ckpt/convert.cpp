@@ -1,0 +1,71 @@
+#include "ckpt/codec/json.hpp"
+#include "ckpt/core/text.hpp"
+#include "command.hpp"
+#include "writing.hpp"
+
+namespace ckpt {
+namespace {
+
+struct Convert {
+  std::string input, output, to;
+  StageOptions stages;
+  WriteOptions writing;
+  TalkOptions talk;
+  bool json = false;
+  bool explain = false;
+};
+
+ExitStatus run(const Convert& options) {
+  const Talk talk(options.talk);
+  const StageOptions::Parsed stages = options.stages.parse();
+  const Format& format = output_format(options.to, options.output);
+  require_other_file(options.input, options.output);
+
+  Prepared prepared = prepare(options.input, stages);
+  require_deliverable(prepared.checkpoint);
+  const std::string from = prepared.checkpoint.format;
+  const Direction direction = stages.adapter.value_or(default_direction(from, format.name));
+  adapt(prepared, direction, stages.kinds);
+  const std::uint64_t size = write_checkpoint(prepared, format, options.output, options.writing, talk);
+
+  print_warnings(prepared, talk);
+  if (options.json) {
+    Value doc = Value::object();
+    doc.set("schema", 1).set("input", options.input).set("output", options.output).set("from", from).set("to", format.name);
+    doc.set("size", size).set("dry_run", options.writing.dry_run);
+    Value account = account_json(prepared, stages, options.explain);
+    for (auto& [key, value] : *account.as<Value::Object>()) doc.set(key, std::move(value));
+    fmt::print("{}\n", json::dump(doc, 1));
+    return ExitStatus::done;
+  }
+  talk.report(fmt::format("{} -> {}: {} to {}, {}{}", printable(options.input), printable(options.output), from, format.name,
+                          human_size(size), options.writing.dry_run ? " (dry run: nothing was written)" : ""));
+  talk.report(fmt::format("adapter: {}{}", direction_name(direction), stages.adapter ? "" : " (by the two formats)"));
+  print_account(prepared, stages, options.explain, talk);
+  return ExitStatus::done;
+}
+
+}  // namespace
+
+std::function<ExitStatus()> add_convert(CLI::App& app) {
+  const auto options = std::make_shared<Convert>();
+  app.add_option("IN", options->input, "A checkpoint of any format; - is standard input")->required();
+  app.add_option("OUT", options->output, "The file to write; its extension says the format")->required();
+  app.add_option("--to", options->to, "The format to write, whatever the extension")->type_name("FORMAT");
+  options->stages.add_choice(app);
+  options->stages.add_rename(app);
+  options->stages.add_layout(app);
+  options->writing.add(app);
+  app.add_flag("--explain", options->explain, "One line a tensor: what was done, by which rule, on what evidence");
+  app.add_flag("--json", options->json, "The report as one JSON document on standard output");
+  options->talk.add(app);
+  app.footer(
+      "Examples:\n"
+      "  ckpt convert model.pt model.bpk\n"
+      "  ckpt convert train.pt model.safetensors --top-level-key state_dict --strip-wrappers\n"
+      "  ckpt convert model.pt model.bpk --remap rules.txt --explain\n"
+      "  ckpt convert torch.safetensors model.bpk --adapter pytorch-to-burn --module '^proj$ => Linear'");
+  return [options] { return run(*options); };
+}
+
+}  // namespace ckpt

@@ -1,0 +1,120 @@
+#include "options.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <unordered_map>
+
+#include "ckpt/core/error.hpp"
+#include "ckpt/core/limits.hpp"
+#include "ckpt/core/text.hpp"
+#include "ckpt/io/file.hpp"
+
+namespace ckpt {
+namespace {
+
+CLI::Option* add_repeatable(CLI::App& app, const std::string& name, std::vector<std::string>& into, const std::string& help) {
+  return app.add_option(name, into, help)->take_all()->allow_extra_args(false);
+}
+
+constexpr std::array<std::pair<std::string_view, Direction>, 3> adapters{{
+    {"none", Direction::none},
+    {"pytorch-to-burn", Direction::pytorch_to_burn},
+    {"burn-to-pytorch", Direction::burn_to_pytorch},
+}};
+
+std::vector<Regex> parse_all(const std::vector<std::string>& patterns) {
+  std::vector<Regex> all;
+  for (const std::string& pattern : patterns) all.emplace_back(pattern);
+  return all;
+}
+
+void append(std::vector<Rule>& rules, std::vector<Rule> more) {
+  std::ranges::move(more, std::back_inserter(rules));
+}
+
+}  // namespace
+
+void TalkOptions::add(CLI::App& app) {
+  app.add_flag("-q,--quiet", quiet, "Say only what is wrong");
+  app.add_flag("-v,--verbose", verbose, "Say more, and list everything");
+  app.add_option("--color", color, "auto (default), always or never")->check(CLI::IsMember({"auto", "always", "never"}));
+}
+
+void StageOptions::add_choice(CLI::App& app) {
+  app_ = &app;
+  add_repeatable(app, "--include", include_, "Keep tensors whose name matches REGEX (repeatable)")->type_name("REGEX");
+  add_repeatable(app, "--exclude", exclude_, "Drop tensors whose name matches REGEX (repeatable)")->type_name("REGEX");
+  app.add_option("--top-level-key", top_level_key_, "Take the tensors under KEY of a nested checkpoint; . is all of it")
+      ->type_name("KEY");
+}
+
+void StageOptions::add_rename(CLI::App& app) {
+  add_repeatable(app, "--remap", remap_, "Rename by the rules of a file, - for standard input (repeatable)")->type_name("RULES");
+  add_repeatable(app, "--rename", rename_, "One rule (repeatable; rules keep the order of the command line)")
+      ->type_name("'PATTERN => REPLACEMENT'");
+  app.add_flag("--strip-wrappers", strip_wrappers_, "Drop module. and _orig_mod. from names");
+  app.add_flag("--strict-rules", strict_rules_, "A rule that matches no name is an error");
+}
+
+void StageOptions::add_layout(CLI::App& app) {
+  app.add_option("--adapter", adapter_, "none, pytorch-to-burn or burn-to-pytorch; default: what the two formats call for")
+      ->check(CLI::IsMember({"none", "pytorch-to-burn", "burn-to-pytorch"}));
+  add_repeatable(app, "--module", module_, "The modules whose path matches REGEX are of KIND (repeatable)")
+      ->type_name("'REGEX => KIND'");
+  add_repeatable(app, "--modules", modules_, "Such lines from a file (repeatable)")->type_name("FILE");
+}
+
+StageOptions::Parsed StageOptions::parse() const {
+  Parsed parsed;
+  parsed.filters = {parse_all(include_), parse_all(exclude_)};
+  if (!top_level_key_.empty()) parsed.top_level_key = top_level_key_;
+  parsed.strip_wrappers = strip_wrappers_;
+  parsed.strict_rules = strict_rules_;
+
+  // CLI11 keeps the order in which options were met: each stands there once for each of its values.
+  std::unordered_map<std::string, std::size_t> next;
+  for (const CLI::Option* option : app_->parse_order()) {
+    const std::string name = option->get_name();
+    const std::size_t i = next[name]++;
+    if (name == "--remap" && i < remap_.size()) append(parsed.rules, parse_rules(read_text(remap_[i]), remap_[i]));
+    else if (name == "--rename" && i < rename_.size()) parsed.rules.push_back(parse_rule(rename_[i]));
+    else if (name == "--module" && i < module_.size()) parsed.kinds.push_back(parse_kind_rule(module_[i]));
+    else if (name == "--modules" && i < modules_.size())
+      std::ranges::move(parse_kind_rules(read_text(modules_[i]), modules_[i]), std::back_inserter(parsed.kinds));
+  }
+  for (const auto& [name, direction] : adapters)
+    if (name == adapter_) parsed.adapter = direction;
+  return parsed;
+}
+
+std::string read_text(const std::string& path) {
+  const auto input = path == "-" ? open_standard_input([](std::span<const std::byte>) { return false; }) : open_input(path);
+  try {
+    const Bytes bytes = input->bytes();
+    if (!bytes) fail(ErrorKind::io, "is a directory");
+    if (bytes->size() > limits::rules_bytes)
+      fail(ErrorKind::usage, "{} is too much for a file of rules; {} is the limit", human_size(bytes->size()),
+           human_size(limits::rules_bytes));
+    const std::vector<std::byte> content = read_range(*bytes, 0, bytes->size());
+    return std::string(as_text(content));
+  } catch (Error& error) {
+    throw error.in_file(input->name());
+  }
+}
+
+double parse_tolerance(const std::string& text, std::string_view option) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !(value >= 0))
+    fail(ErrorKind::usage, "{}: `{}` is not a number of 0 or more", option, printable(text));
+  return value;
+}
+
+std::string_view direction_name(Direction direction) {
+  for (const auto& [name, value] : adapters)
+    if (value == direction) return name;
+  return "none";
+}
+
+}  // namespace ckpt

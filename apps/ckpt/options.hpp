@@ -1,0 +1,61 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ckpt/stages/filter.hpp"
+#include "ckpt/stages/kinds.hpp"
+#include "ckpt/stages/rule.hpp"
+
+namespace ckpt {
+
+/// How much is said on standard error, and how.
+struct TalkOptions {
+  bool quiet = false;
+  bool verbose = false;
+  std::string color = "auto";
+
+  void add(CLI::App& app);
+};
+
+/// The options that choose, rename and lay out tensors: the same for every command. CLI11 collects text;
+/// `parse` turns it into values and throws `usage`.
+class StageOptions {
+ public:
+  void add_choice(CLI::App& app);   ///< --include, --exclude, --top-level-key
+  void add_rename(CLI::App& app);   ///< --remap, --rename, --strip-wrappers, --strict-rules
+  void add_layout(CLI::App& app);   ///< --adapter, --module, --modules
+
+  struct Parsed {
+    Filters filters;
+    std::optional<std::string> top_level_key;
+    bool strip_wrappers = false;
+    bool strict_rules = false;
+    std::vector<Rule> rules;
+    std::optional<Direction> adapter;  ///< nothing where the two formats decide
+    std::vector<KindRule> kinds;
+  };
+  /// Reads the rules files that the command line names; keeps the order of the command line.
+  Parsed parse() const;
+
+ private:
+  const CLI::App* app_ = nullptr;
+  std::vector<std::string> include_, exclude_, remap_, rename_, module_, modules_;
+  std::string top_level_key_, adapter_;
+  bool strip_wrappers_ = false, strict_rules_ = false;
+};
+
+/// A whole text file, or standard input for `-`; at most `limits::rules_bytes`. Throws `io`, `usage`.
+std::string read_text(const std::string& path);
+
+/// `0.5`, `1e-6`: not negative, not NaN. Throws `usage`.
+double parse_tolerance(const std::string& text, std::string_view option);
+
+/// `pytorch-to-burn`, as the command line spells it.
+std::string_view direction_name(Direction direction);
+
+}  // namespace ckpt

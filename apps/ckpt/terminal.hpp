@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ckpt/core/error.hpp"
+#include "options.hpp"
+
+namespace ckpt {
+
+/// Colours of a stream, or nothing where it is no terminal or nobody wants them.
+class Paint {
+ public:
+  Paint(const TalkOptions& talk, std::FILE* stream);
+  std::string bold(std::string_view text) const { return wrap("1", text); }
+  std::string dim(std::string_view text) const { return wrap("2", text); }
+  std::string red(std::string_view text) const { return wrap("31", text); }
+  std::string green(std::string_view text) const { return wrap("32", text); }
+  std::string yellow(std::string_view text) const { return wrap("33", text); }
+
+ private:
+  std::string wrap(std::string_view code, std::string_view text) const;
+  bool is_on_ = false;
+};
+
+/// What is said on standard error while a command works.
+class Talk {
+ public:
+  explicit Talk(const TalkOptions& options) : options_(options), paint_(options, stderr) {}
+
+  /// What was done: left out by --quiet.
+  void report(std::string_view line) const;
+  /// What may be wrong.
+  void warn(std::string_view file, std::string_view text) const;
+  bool is_verbose() const noexcept { return options_.verbose; }
+  bool is_quiet() const noexcept { return options_.quiet; }
+  const Paint& paint() const noexcept { return paint_; }
+
+ private:
+  TalkOptions options_;
+  Paint paint_;
+};
+
+/// One line `ckpt: FILE: …` and, where there is one, a line `hint: …`, on standard error.
+void print_error(const Error& error);
+
+/// Columns with two blanks between them; `right` says which are numbers. Nothing is cut.
+std::string format_table(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right,
+                         std::string_view indent = "");
+
+/// `1 tensor`, `2 tensors`; thousands are set apart: `12,345 tensors`.
+std::string count(std::uint64_t number, std::string_view noun);
+std::string grouped(std::uint64_t number);
+
+/// Up to `at_most` names, printable, and how many more there are; all of them when verbose.
+std::string some_names(const std::vector<std::string>& names, const Talk& talk, std::size_t at_most = 10);
+
+}  // namespace ckpt

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+#include "ckpt/formats/format.hpp"
+#include "pipeline.hpp"
+#include "terminal.hpp"
+
+namespace ckpt {
+
+/// The options of commands that write a checkpoint.
+struct WriteOptions {
+  bool force = false;
+  bool dry_run = false;
+
+  void add(CLI::App& app);
+};
+
+/// Throws `usage` when the output is the input, by whatever path.
+void require_other_file(const std::string& input, const std::string& output);
+
+/// The row of the format that `name` (of `--to`) or else the output's extension calls for. Throws `usage`.
+const Format& output_format(const std::string& name, const std::string& path);
+
+/// Lays `prepared` out in `format` and, unless this is a dry run, writes it to `path`: whole or not at
+/// all, checksums of what was read compared before it gets its name. Returns the size in bytes.
+std::uint64_t write_checkpoint(const Prepared& prepared, const Format& format, const std::string& path,
+                               const WriteOptions& options, const Talk& talk);
+
+/// Counts of what became of every tensor; `read = written + merged - split + dropped` holds.
+struct Account {
+  std::uint64_t read = 0, written = 0, merged = 0, split = 0, dropped = 0;
+  std::uint64_t renamed = 0, transposed = 0;
+  std::vector<std::string> dropped_names;
+};
+Account account(const Prepared& prepared);
+
+/// The summary, and with `explain` one line a tensor, on standard error.
+void print_account(const Prepared& prepared, const StageOptions::Parsed& stages, bool explain, const Talk& talk);
+/// The same as a JSON document: `lines` says whether each tensor is listed.
+Value account_json(const Prepared& prepared, const StageOptions::Parsed& stages, bool lines);
+
+}  // namespace ckpt
