@@ -17,7 +17,7 @@ namespace {
 /// Whether a checkpoint that begins so can be listed without its end: its header comes first.
 bool is_listed_from_its_head(std::span<const std::byte> head) {
   for (const Format& format : format_table())
-    if (format.recognise(head, UINT64_MAX)) return format.name == "safetensors" || format.name == "burnpack";
+    if (format.recognise(head, UINT64_MAX)) return format.is_header_first;
   return false;
 }
 

@@ -9,6 +9,7 @@
 #include "ckpt/core/error.hpp"
 #include "ckpt/formats/burnpack/burnpack.hpp"
 #include "ckpt/formats/not_weights.hpp"
+#include "ckpt/formats/pytorch/pytorch.hpp"
 #include "ckpt/formats/safetensors.hpp"
 
 namespace ckpt {
@@ -18,11 +19,13 @@ constexpr std::size_t head_size = 512;
 
 constexpr std::array<std::string_view, 1> burnpack_extensions{".bpk"};
 constexpr std::array<std::string_view, 1> safetensors_extensions{".safetensors"};
+constexpr std::array<std::string_view, 4> pytorch_extensions{".pt", ".pth", ".bin", ".ckpt"};
 
 constexpr std::array table{
-    Format{"burnpack", burnpack_extensions, recognise_burnpack, read_burnpack, plan_burnpack, burnpack_holds},
-    Format{"safetensors", safetensors_extensions, recognise_safetensors, read_safetensors, plan_safetensors,
+    Format{"burnpack", burnpack_extensions, true, recognise_burnpack, read_burnpack, plan_burnpack, burnpack_holds},
+    Format{"safetensors", safetensors_extensions, true, recognise_safetensors, read_safetensors, plan_safetensors,
            safetensors_holds},
+    Format{"pytorch", pytorch_extensions, false, recognise_pytorch, read_pytorch, nullptr, nullptr},
 };
 
 bool ends_in(std::string_view file_name, std::string_view extension) {

@@ -16,6 +16,7 @@ namespace ckpt {
 struct Format {
   std::string_view name;                         ///< as the command line spells it
   std::span<const std::string_view> extensions;  ///< that call for this format when writing
+  bool is_header_first;  ///< the catalogue can be read without the end of the file
   /// Whether a file that begins with `head` (up to 512 bytes) and is `size` bytes long is of this
   /// format. Cheap and sure of itself: a row that is not sure comes later in the table.
   bool (*recognise)(std::span<const std::byte> head, std::uint64_t size);
@@ -23,7 +24,7 @@ struct Format {
   /// Lays the output out. Throws `refused`, naming the tensor, for what the format cannot hold.
   /// Null when the format is only read.
   Plan (*plan)(const Checkpoint& checkpoint);
-  /// Whether the format has a place for tensors of this type.
+  /// Whether the format has a place for tensors of this type. Null like `plan`.
   bool (*holds)(DType dtype);
 };
 
