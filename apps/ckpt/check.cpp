@@ -23,7 +23,11 @@ ExitStatus run(const Check& options) {
   Value findings = Value::array();
   for (const ForeignGlobal& global : checkpoint.globals)
     if (global.hostile)
-      findings.push(Value::object().set("code", "CK001").set("text", fmt::format("the pickle names {}, which runs code when it is loaded with PyTorch", printable(global.name))));
+      findings.push(
+          Value::object()
+              .set("code", "CK001")
+              .set("text", fmt::format("the pickle names {}, which runs code when it is loaded with PyTorch",
+                                       printable(global.name))));
   const auto& all = *findings.as<Value::Array>();
   const bool is_sound = all.empty();
   if (options.json) {
@@ -32,8 +36,10 @@ ExitStatus run(const Check& options) {
     fmt::print("{}\n", json::dump(doc, 1));
   } else {
     for (const Value& finding : all)
-      fmt::print("{} {}\n", paint.red(*finding.find("code")->as<std::string>()), *finding.find("text")->as<std::string>());
-    fmt::print("{}: {}, {}\n", printable(options.file), count(checkpoint.tensors.size(), "tensor"), is_sound ? paint.green("sound") : paint.red(count(all.size(), "finding")));
+      fmt::print("{} {}\n", paint.red(*finding.find("code")->as<std::string>()),
+                 *finding.find("text")->as<std::string>());
+    fmt::print("{}: {}, {}\n", printable(options.file), count(checkpoint.tensors.size(), "tensor"),
+               is_sound ? paint.green("sound") : paint.red(count(all.size(), "finding")));
   }
   return is_sound ? ExitStatus::done : ExitStatus::no;
 }

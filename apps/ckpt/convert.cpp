@@ -26,21 +26,28 @@ ExitStatus run(const Convert& options) {
   const std::string from = prepared.checkpoint.format;
   const Direction direction = stages.adapter.value_or(default_direction(from, format.name));
   adapt(prepared, direction, stages.kinds);
+  warn_of_losses(prepared, format);
   const std::uint64_t size = write_checkpoint(prepared, format, options.output, options.writing, talk);
 
   print_warnings(prepared, talk);
   if (options.json) {
     Value doc = Value::object();
-    doc.set("schema", 1).set("input", options.input).set("output", options.output).set("from", from).set("to", format.name);
+    doc.set("schema", 1)
+        .set("input", options.input)
+        .set("output", options.output)
+        .set("from", from)
+        .set("to", format.name);
     doc.set("size", size).set("dry_run", options.writing.dry_run);
     Value account = account_json(prepared, stages, options.explain);
     for (auto& [key, value] : *account.as<Value::Object>()) doc.set(key, std::move(value));
     fmt::print("{}\n", json::dump(doc, 1));
     return ExitStatus::done;
   }
-  talk.report(fmt::format("{} -> {}: {} to {}, {}{}", printable(options.input), printable(options.output), from, format.name,
-                          human_size(size), options.writing.dry_run ? " (dry run: nothing was written)" : ""));
-  talk.report(fmt::format("adapter: {}{}", direction_name(direction), stages.adapter ? "" : " (by the two formats)"));
+  talk.report(fmt::format("{} -> {}: {} to {}, {}{}", printable(options.input), printable(options.output),
+                          from, format.name, human_size(size),
+                          options.writing.dry_run ? " (dry run: nothing was written)" : ""));
+  talk.report(
+      fmt::format("adapter: {}{}", direction_name(direction), stages.adapter ? "" : " (by the two formats)"));
   print_account(prepared, stages, options.explain, talk);
   return ExitStatus::done;
 }
@@ -56,7 +63,8 @@ std::function<ExitStatus()> add_convert(CLI::App& app) {
   options->stages.add_rename(app);
   options->stages.add_layout(app);
   options->writing.add(app);
-  app.add_flag("--explain", options->explain, "One line a tensor: what was done, by which rule, on what evidence");
+  app.add_flag("--explain", options->explain,
+               "One line a tensor: what was done, by which rule, on what evidence");
   app.add_flag("--json", options->json, "The report as one JSON document on standard output");
   options->talk.add(app);
   app.footer(

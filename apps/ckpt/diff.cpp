@@ -18,9 +18,12 @@ struct Diff {
 
 std::string_view what_name(Difference::What what) {
   switch (what) {
-    case Difference::What::shape: return "shape";
-    case Difference::What::dtype: return "dtype";
-    case Difference::What::values: break;
+    case Difference::What::shape:
+      return "shape";
+    case Difference::What::dtype:
+      return "dtype";
+    case Difference::What::values:
+      break;
   }
   return "values";
 }
@@ -50,7 +53,8 @@ Value document(const Comparison& comparison) {
     row.set("name", difference.a->name).set("what", what_name(difference.what));
     if (difference.what == Difference::What::shape)
       row.set("a", shape_json(difference.a->shape)).set("b", shape_json(difference.b->shape));
-    if (difference.what == Difference::What::dtype) row.set("a", name(difference.a->dtype)).set("b", name(difference.b->dtype));
+    if (difference.what == Difference::What::dtype)
+      row.set("a", name(difference.a->dtype)).set("b", name(difference.b->dtype));
     if (difference.values)
       row.set("max_abs", difference.values->max_abs)
           .set("at", shape_json(difference.values->at))
@@ -58,7 +62,9 @@ Value document(const Comparison& comparison) {
           .set("elements", difference.values->elements);
     different.push(std::move(row));
   }
-  doc.set("different", std::move(different)).set("equal_count", comparison.equal).set("max_abs", comparison.max_abs);
+  doc.set("different", std::move(different))
+      .set("equal_count", comparison.equal)
+      .set("max_abs", comparison.max_abs);
   return doc;
 }
 
@@ -72,14 +78,15 @@ std::string describe(const Difference& difference) {
     text += "; ";
   }
   const ValueDifference& values = *difference.values;
-  text += fmt::format("values: max |a-b| {} at {}, {} of {} differ", values.max_abs, to_string(values.at), grouped(values.count),
-                      count(values.elements, "element"));
+  text += fmt::format("values: max |a-b| {} at {}, {} of {} differ", values.max_abs, to_string(values.at),
+                      grouped(values.count), count(values.elements, "element"));
   return text;
 }
 
 void print_only(std::string_view side, const std::vector<const Tensor*>& tensors, const Paint& paint) {
   for (const Tensor* tensor : tensors)
-    fmt::print("{} {}  {} {}\n", paint.red(fmt::format("only in {}:", side)), printable(tensor->name), name(tensor->dtype), to_string(tensor->shape));
+    fmt::print("{} {}  {} {}\n", paint.red(fmt::format("only in {}:", side)), printable(tensor->name),
+               name(tensor->dtype), to_string(tensor->shape));
 }
 
 void print_comparison(const Comparison& comparison, const Tolerance& tolerance, const Paint& paint) {
@@ -88,9 +95,10 @@ void print_comparison(const Comparison& comparison, const Tolerance& tolerance, 
   for (const Difference& difference : comparison.different)
     fmt::print("{}: {}\n", paint.bold(printable(difference.a->name)), describe(difference));
   const std::string verdict = comparison.is_equal() ? paint.green("OK") : paint.red("DIFFERENT");
-  fmt::print("{} equal, {} different, {} only in A, {} only in B; worst={} atol={} rtol={} {}\n", grouped(comparison.equal),
-             grouped(comparison.different.size()), grouped(comparison.only_in_a.size()), grouped(comparison.only_in_b.size()),
-             comparison.max_abs, tolerance.absolute, tolerance.relative, verdict);
+  fmt::print("{} equal, {} different, {} only in A, {} only in B; worst={} atol={} rtol={} {}\n",
+             grouped(comparison.equal), grouped(comparison.different.size()),
+             grouped(comparison.only_in_a.size()), grouped(comparison.only_in_b.size()), comparison.max_abs,
+             tolerance.absolute, tolerance.relative, verdict);
 }
 
 /// Which side the adapter runs on: the one that is not yet in the layout that it leads to.
@@ -108,9 +116,12 @@ ExitStatus run(const Diff& options) {
   plain.filters = options.stages.parse().filters;
   Prepared a = prepare(options.a, stages);
   Prepared b = prepare(options.b, plain);
-  const Direction direction = stages.adapter.value_or(default_direction(a.checkpoint.format, b.checkpoint.format));
+  const Direction direction =
+      stages.adapter.value_or(default_direction(a.checkpoint.format, b.checkpoint.format));
   Prepared& adapted = adapts_b(direction, a.checkpoint, b.checkpoint) ? b : a;
-  if (direction != Direction::none) talk.report(fmt::format("adapter: {} on {}", direction_name(direction), printable(adapted.checkpoint.file)));
+  if (direction != Direction::none)
+    talk.report(
+        fmt::format("adapter: {} on {}", direction_name(direction), printable(adapted.checkpoint.file)));
   adapt(adapted, direction, stages.kinds);
   require_deliverable(a.checkpoint);
   require_deliverable(b.checkpoint);
@@ -129,7 +140,8 @@ std::function<ExitStatus()> add_diff(CLI::App& app) {
   const auto options = std::make_shared<Diff>();
   app.add_option("A", options->a, "A checkpoint; choice, rules and adapter are applied to it")->required();
   app.add_option("B", options->b, "The checkpoint that A is held against")->required();
-  app.add_option("--atol", options->atol, "Values may differ by this much, as NumPy's allclose has it")->type_name("NUMBER");
+  app.add_option("--atol", options->atol, "Values may differ by this much, as NumPy's allclose has it")
+      ->type_name("NUMBER");
   app.add_option("--rtol", options->rtol, "… and by this much of |b|")->type_name("NUMBER");
   options->stages.add_choice(app);
   options->stages.add_rename(app);

@@ -30,7 +30,8 @@ struct Inspect {
 };
 
 bool repeats_too_much(const Tensor& tensor) {
-  return tensor.byte_size() > largest_digest && tensor.byte_size() / largest_repetition > tensor.view.source->size();
+  return tensor.byte_size() > largest_digest &&
+         tensor.byte_size() / largest_repetition > tensor.view.source->size();
 }
 
 class Digester {
@@ -73,7 +74,8 @@ std::map<std::size_t, std::size_t> find_aliases(const Checkpoint& checkpoint) {
     const Tensor& tensor = checkpoint.tensors[i];
     const auto key = std::pair(tensor.view.source.get(), tensor.view.offset);
     const auto [begin, end] = seen.equal_range(key);
-    const auto same = std::find_if(begin, end, [&](const auto& e) { return same_place(checkpoint.tensors[e.second], tensor); });
+    const auto same = std::find_if(
+        begin, end, [&](const auto& e) { return same_place(checkpoint.tensors[e.second], tensor); });
     if (same != end) aliases.emplace(i, same->second);
     else seen.emplace(key, i);
   }
@@ -86,15 +88,18 @@ Value scalar_json(const Scalar& scalar) {
 
 std::string_view role_name(Root::Role role) {
   switch (role) {
-    case Root::Role::model: return "model";
-    case Root::Role::optimizer: return "optimizer";
-    case Root::Role::other: break;
+    case Root::Role::model:
+      return "model";
+    case Root::Role::optimizer:
+      return "optimizer";
+    case Root::Role::other:
+      break;
   }
   return "other";
 }
 
-Value tensor_json(const Tensor& tensor, const Checkpoint& checkpoint, const std::map<std::size_t, std::size_t>& aliases,
-                  std::size_t index) {
+Value tensor_json(const Tensor& tensor, const Checkpoint& checkpoint,
+                  const std::map<std::size_t, std::size_t>& aliases, std::size_t index) {
   Value row = Value::object();
   row.set("name", tensor.name).set("dtype", name(tensor.dtype));
   Value shape = Value::array();
@@ -131,21 +136,29 @@ Value document(const std::string& file, const Checkpoint& checkpoint, const Insp
   for (const auto& [key, value] : checkpoint.metadata) metadata.set(key, value);
   Value scalars = Value::object();
   for (const auto& [key, value] : checkpoint.scalars) scalars.set(key, scalar_json(value));
-  doc.set("metadata", std::move(metadata)).set("scalars", std::move(scalars)).set("values", checkpoint.values);
+  doc.set("metadata", std::move(metadata))
+      .set("scalars", std::move(scalars))
+      .set("values", checkpoint.values);
   if (!checkpoint.roots.empty()) {
     Value roots = Value::array();
     for (const Root& root : checkpoint.roots)
-      roots.push(Value::object().set("key", root.key).set("role", role_name(root.role)).set("tensors", root.tensors).set("bytes", root.bytes));
+      roots.push(Value::object()
+                     .set("key", root.key)
+                     .set("role", role_name(root.role))
+                     .set("tensors", root.tensors)
+                     .set("bytes", root.bytes));
     doc.set("roots", std::move(roots));
   }
   if (!checkpoint.refused.empty()) {
     Value refused = Value::array();
-    for (const Refused& r : checkpoint.refused) refused.push(Value::object().set("name", r.name).set("what", r.what));
+    for (const Refused& r : checkpoint.refused)
+      refused.push(Value::object().set("name", r.name).set("what", r.what));
     doc.set("refused", std::move(refused));
   }
   if (!checkpoint.globals.empty()) {
     Value globals = Value::array();
-    for (const ForeignGlobal& g : checkpoint.globals) globals.push(Value::object().set("name", g.name).set("hostile", g.hostile));
+    for (const ForeignGlobal& g : checkpoint.globals)
+      globals.push(Value::object().set("name", g.name).set("hostile", g.hostile));
     doc.set("globals", std::move(globals));
   }
   if (!checkpoint.notes.empty()) doc.set("notes", strings_json(checkpoint.notes));
@@ -155,7 +168,8 @@ Value document(const std::string& file, const Checkpoint& checkpoint, const Insp
 /// One line of a value: objects and arrays by their size, long text cut.
 std::string brief(const Value& value) {
   if (const auto* object = value.as<Value::Object>()) {
-    if (const Value* of = value.find("class"); of != nullptr && object->size() == 1) return "<" + printable(*of->as<std::string>()) + ">";
+    if (const Value* of = value.find("class"); of != nullptr && object->size() == 1)
+      return "<" + printable(*of->as<std::string>()) + ">";
     return fmt::format("{{{}}}", count(object->size(), "entry").replace(0, 0, ""));
   }
   if (const auto* array = value.as<Value::Array>()) {
@@ -166,29 +180,37 @@ std::string brief(const Value& value) {
   return text.size() <= 80 ? printable(text) : printable(std::string_view(text).substr(0, 77)) + "…";
 }
 
-void print_section(const Paint& paint, std::string_view title, const std::vector<std::vector<std::string>>& rows) {
+void print_section(const Paint& paint, std::string_view title,
+                   const std::vector<std::vector<std::string>>& rows) {
   if (rows.empty()) return;
-  fmt::print("\n{}\n{}", paint.bold(title), format_table(rows, std::vector<bool>(rows.front().size(), false), "  "));
+  fmt::print("\n{}\n{}", paint.bold(title),
+             format_table(rows, std::vector<bool>(rows.front().size(), false), "  "));
 }
 
-void print_document(const std::string& file, const Checkpoint& checkpoint, const Inspect& options, const Paint& paint) {
+void print_document(const std::string& file, const Checkpoint& checkpoint, const Inspect& options,
+                    const Paint& paint) {
   const Totals sum = totals(checkpoint);
   std::string types;
-  for (const auto& [dtype, bytes] : sum.bytes_by_type) types += fmt::format("{}{} {}", types.empty() ? "" : ", ", name(dtype), human_size(bytes));
+  for (const auto& [dtype, bytes] : sum.bytes_by_type)
+    types += fmt::format("{}{} {}", types.empty() ? "" : ", ", name(dtype), human_size(bytes));
   fmt::print("{}: {}{}", paint.bold(printable(file)), checkpoint.format,
              checkpoint.container.empty() ? "" : fmt::format(" ({})", checkpoint.container));
   if (checkpoint.size > 0) fmt::print(", {}", human_size(checkpoint.size));
-  fmt::print("\n{}, {}, {} of data{}\n", count(checkpoint.tensors.size(), "tensor"), count(sum.parameters, "parameter"),
-             human_size(sum.bytes), types.empty() ? "" : " (" + types + ")");
+  fmt::print("\n{}, {}, {} of data{}\n", count(checkpoint.tensors.size(), "tensor"),
+             count(sum.parameters, "parameter"), human_size(sum.bytes),
+             types.empty() ? "" : " (" + types + ")");
 
   std::vector<std::vector<std::string>> roots;
   for (const Root& root : checkpoint.roots)
-    roots.push_back({root.key.empty() ? "." : printable(root.key), std::string(role_name(root.role)), count(root.tensors, "tensor"), human_size(root.bytes)});
-  if (roots.size() > 1 || (roots.size() == 1 && !checkpoint.roots.front().key.empty())) print_section(paint, "places that hold tensors", roots);
+    roots.push_back({root.key.empty() ? "." : printable(root.key), std::string(role_name(root.role)),
+                     count(root.tensors, "tensor"), human_size(root.bytes)});
+  if (roots.size() > 1 || (roots.size() == 1 && !checkpoint.roots.front().key.empty()))
+    print_section(paint, "places that hold tensors", roots);
 
   if (!checkpoint.tensors.empty()) {
     std::vector<std::vector<std::string>> rows{{"name", "dtype", "shape", "size"}};
-    const bool has_ids = std::ranges::any_of(checkpoint.tensors, [](const Tensor& t) { return t.param_id.has_value(); });
+    const bool has_ids =
+        std::ranges::any_of(checkpoint.tensors, [](const Tensor& t) { return t.param_id.has_value(); });
     std::vector<bool> right{false, false, false, true};
     if (has_ids) rows.front().emplace_back("param id"), right.push_back(false);
     if (options.sha256) rows.front().emplace_back("sha256"), right.push_back(false);
@@ -198,14 +220,18 @@ void print_document(const std::string& file, const Checkpoint& checkpoint, const
     std::vector<std::size_t> order(checkpoint.tensors.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     if (options.sort)
-      std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return natural_less(checkpoint.tensors[a].name, checkpoint.tensors[b].name); });
+      std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+        return natural_less(checkpoint.tensors[a].name, checkpoint.tensors[b].name);
+      });
     for (const std::size_t i : order) {
       const Tensor& tensor = checkpoint.tensors[i];
-      std::vector<std::string> row{printable(tensor.name), std::string(name(tensor.dtype)), to_string(tensor.shape), human_size(tensor.byte_size())};
+      std::vector<std::string> row{printable(tensor.name), std::string(name(tensor.dtype)),
+                                   to_string(tensor.shape), human_size(tensor.byte_size())};
       if (has_ids) row.push_back(tensor.param_id ? param_id_text(*tensor.param_id) : "");
-      if (options.sha256) row.push_back(repeats_too_much(tensor) ? "(repeats one element too often)" : digest(tensor));
+      if (options.sha256)
+        row.push_back(repeats_too_much(tensor) ? "(repeats one element too often)" : digest(tensor));
       const auto alias = aliases.find(i);
-      row.push_back(alias != aliases.end()        ? "= " + printable(checkpoint.tensors[alias->second].name)
+      row.push_back(alias != aliases.end()         ? "= " + printable(checkpoint.tensors[alias->second].name)
                     : !tensor.quantization.empty() ? printable(tensor.quantization)
                                                    : "");
       rows.push_back(std::move(row));
@@ -214,13 +240,15 @@ void print_document(const std::string& file, const Checkpoint& checkpoint, const
   }
 
   std::vector<std::vector<std::string>> rows;
-  for (const Refused& refused : checkpoint.refused) rows.push_back({printable(refused.name), printable(refused.what)});
+  for (const Refused& refused : checkpoint.refused)
+    rows.push_back({printable(refused.name), printable(refused.what)});
   print_section(paint, "cannot be converted", rows);
   rows.clear();
   for (const auto& [key, value] : checkpoint.metadata) rows.push_back({printable(key), printable(value)});
   print_section(paint, "metadata", rows);
   rows.clear();
-  for (const auto& [key, value] : checkpoint.scalars) rows.push_back({printable(key), json::dump(scalar_json(value))});
+  for (const auto& [key, value] : checkpoint.scalars)
+    rows.push_back({printable(key), json::dump(scalar_json(value))});
   print_section(paint, "scalars", rows);
   rows.clear();
   if (const auto* values = checkpoint.values.as<Value::Object>())
@@ -228,7 +256,8 @@ void print_document(const std::string& file, const Checkpoint& checkpoint, const
   print_section(paint, "values", rows);
   rows.clear();
   for (const ForeignGlobal& global : checkpoint.globals)
-    rows.push_back({printable(global.name), global.hostile ? paint.red("runs code: do not load this file with PyTorch") : ""});
+    rows.push_back({printable(global.name),
+                    global.hostile ? paint.red("runs code: do not load this file with PyTorch") : ""});
   print_section(paint, "globals that are not plain data (nothing was run)", rows);
 }
 
@@ -243,7 +272,8 @@ ExitStatus run(const Inspect& options) {
     if (parsed.top_level_key) checkpoint = select_root(std::move(checkpoint), parsed.top_level_key, dropped);
     checkpoint = filter(std::move(checkpoint), parsed.filters, dropped);
     if (options.sort)
-      std::ranges::stable_sort(checkpoint.tensors, [](const Tensor& a, const Tensor& b) { return natural_less(a.name, b.name); });
+      std::ranges::stable_sort(checkpoint.tensors,
+                               [](const Tensor& a, const Tensor& b) { return natural_less(a.name, b.name); });
     if (!options.json)
       for (const std::string& note : checkpoint.notes) talk.warn(options.files[i], printable(note));
     if (options.json) {
@@ -264,9 +294,11 @@ ExitStatus run(const Inspect& options) {
 
 std::function<ExitStatus()> add_inspect(CLI::App& app) {
   const auto options = std::make_shared<Inspect>();
-  app.add_option("FILE", options->files, "Checkpoints; - is standard input, read only as far as the header")->required();
+  app.add_option("FILE", options->files, "Checkpoints; - is standard input, read only as far as the header")
+      ->required();
   app.add_flag("--json", options->json, "One JSON document; an array for several files");
-  app.add_flag("--sha256", options->sha256, "With the digest of each tensor's contiguous little-endian bytes");
+  app.add_flag("--sha256", options->sha256,
+               "With the digest of each tensor's contiguous little-endian bytes");
   app.add_flag("--sort", options->sort, "Sort by name, numbers as numbers, instead of the file's order");
   options->stages.add_choice(app);
   options->talk.add(app);

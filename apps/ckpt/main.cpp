@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <new>
 
-#include "command.hpp"
 #include "ckpt/core/error.hpp"
+#include "command.hpp"
 #include "terminal.hpp"
 
 namespace ckpt {
@@ -34,9 +34,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 /// CLI11 says of a mistyped command only that one is required.
 [[noreturn]] void fail_unknown_command(std::string_view word) {
-  const Command& nearest = *std::ranges::min_element(commands, {}, [&](const Command& c) { return edit_distance(word, c.name); });
+  const Command& nearest =
+      *std::ranges::min_element(commands, {}, [&](const Command& c) { return edit_distance(word, c.name); });
   Error error(ErrorKind::usage, fmt::format("`{}` is not a command", word));
-  if (edit_distance(word, nearest.name) <= 3) error.with_hint(fmt::format("did you mean: ckpt {}", nearest.name));
+  if (edit_distance(word, nearest.name) <= 3)
+    error.with_hint(fmt::format("did you mean: ckpt {}", nearest.name));
   else error.with_hint("ckpt --help lists the commands");
   throw error;
 }
@@ -49,11 +51,13 @@ ExitStatus flushed(ExitStatus status) {
 }
 
 ExitStatus run(int argc, char** argv) {
-  CLI::App app{"Inspect, convert, remap and compare model checkpoints: PyTorch, safetensors, burnpack.", "ckpt"};
+  CLI::App app{"Inspect, convert, remap and compare model checkpoints: PyTorch, safetensors, burnpack.",
+               "ckpt"};
   app.set_version_flag("--version", "ckpt " CKPT_VERSION, "Show the version");
   app.require_subcommand(1);
-  app.footer("`ckpt COMMAND --help` has the options of a command, with examples.\n"
-             "Exit status: 0 done, 1 the answer is no (a difference, a misfit, a refused conversion), 2 trouble.");
+  app.footer(
+      "`ckpt COMMAND --help` has the options of a command, with examples.\n"
+      "Exit status: 0 done, 1 the answer is no (a difference, a misfit, a refused conversion), 2 trouble.");
   std::vector<std::function<ExitStatus()>> actions;
   std::vector<CLI::App*> parsers;
   for (const Command& command : commands) {
@@ -73,7 +77,8 @@ ExitStatus run(int argc, char** argv) {
       return flushed(ExitStatus::done);
     }
     const auto used = std::ranges::find_if(parsers, [](const CLI::App* parser) { return parser->parsed(); });
-    fmt::print(stderr, "ckpt: {}\nhint: ckpt {}--help\n", error.what(), used == parsers.end() ? "" : (*used)->get_name() + " ");
+    fmt::print(stderr, "ckpt: {}\nhint: ckpt {}--help\n", error.what(),
+               used == parsers.end() ? "" : (*used)->get_name() + " ");
     return ExitStatus::trouble;
   }
   for (std::size_t i = 0; i < parsers.size(); ++i)

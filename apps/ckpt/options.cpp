@@ -13,7 +13,8 @@
 namespace ckpt {
 namespace {
 
-CLI::Option* add_repeatable(CLI::App& app, const std::string& name, std::vector<std::string>& into, const std::string& help) {
+CLI::Option* add_repeatable(CLI::App& app, const std::string& name, std::vector<std::string>& into,
+                            const std::string& help) {
   return app.add_option(name, into, help)->take_all()->allow_extra_args(false);
 }
 
@@ -38,19 +39,24 @@ void append(std::vector<Rule>& rules, std::vector<Rule> more) {
 void TalkOptions::add(CLI::App& app) {
   app.add_flag("-q,--quiet", quiet, "Say only what is wrong");
   app.add_flag("-v,--verbose", verbose, "Say more, and list everything");
-  app.add_option("--color", color, "auto (default), always or never")->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_option("--color", color, "auto (default), always or never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
 }
 
 void StageOptions::add_choice(CLI::App& app) {
   app_ = &app;
-  add_repeatable(app, "--include", include_, "Keep tensors whose name matches REGEX (repeatable)")->type_name("REGEX");
-  add_repeatable(app, "--exclude", exclude_, "Drop tensors whose name matches REGEX (repeatable)")->type_name("REGEX");
-  app.add_option("--top-level-key", top_level_key_, "Take the tensors under KEY of a nested checkpoint; . is all of it")
+  add_repeatable(app, "--include", include_, "Keep tensors whose name matches REGEX (repeatable)")
+      ->type_name("REGEX");
+  add_repeatable(app, "--exclude", exclude_, "Drop tensors whose name matches REGEX (repeatable)")
+      ->type_name("REGEX");
+  app.add_option("--top-level-key", top_level_key_,
+                 "Take the tensors under KEY of a nested checkpoint; . is all of it")
       ->type_name("KEY");
 }
 
 void StageOptions::add_rename(CLI::App& app) {
-  add_repeatable(app, "--remap", remap_, "Rename by the rules of a file, - for standard input (repeatable)")->type_name("RULES");
+  add_repeatable(app, "--remap", remap_, "Rename by the rules of a file, - for standard input (repeatable)")
+      ->type_name("RULES");
   add_repeatable(app, "--rename", rename_, "One rule (repeatable; rules keep the order of the command line)")
       ->type_name("'PATTERN => REPLACEMENT'");
   app.add_flag("--strip-wrappers", strip_wrappers_, "Drop module. and _orig_mod. from names");
@@ -58,7 +64,8 @@ void StageOptions::add_rename(CLI::App& app) {
 }
 
 void StageOptions::add_layout(CLI::App& app) {
-  app.add_option("--adapter", adapter_, "none, pytorch-to-burn or burn-to-pytorch; default: what the two formats call for")
+  app.add_option("--adapter", adapter_,
+                 "none, pytorch-to-burn or burn-to-pytorch; default: what the two formats call for")
       ->check(CLI::IsMember({"none", "pytorch-to-burn", "burn-to-pytorch"}));
   add_repeatable(app, "--module", module_, "The modules whose path matches REGEX are of KIND (repeatable)")
       ->type_name("'REGEX => KIND'");
@@ -77,11 +84,13 @@ StageOptions::Parsed StageOptions::parse() const {
   for (const CLI::Option* option : app_->parse_order()) {
     const std::string name = option->get_name();
     const std::size_t i = next[name]++;
-    if (name == "--remap" && i < remap_.size()) append(parsed.rules, parse_rules(read_text(remap_[i]), remap_[i]));
+    if (name == "--remap" && i < remap_.size())
+      append(parsed.rules, parse_rules(read_text(remap_[i]), remap_[i]));
     else if (name == "--rename" && i < rename_.size()) parsed.rules.push_back(parse_rule(rename_[i]));
     else if (name == "--module" && i < module_.size()) parsed.kinds.push_back(parse_kind_rule(module_[i]));
     else if (name == "--modules" && i < modules_.size())
-      std::ranges::move(parse_kind_rules(read_text(modules_[i]), modules_[i]), std::back_inserter(parsed.kinds));
+      std::ranges::move(parse_kind_rules(read_text(modules_[i]), modules_[i]),
+                        std::back_inserter(parsed.kinds));
   }
   for (const auto& [name, direction] : adapters)
     if (name == adapter_) parsed.adapter = direction;
@@ -89,7 +98,8 @@ StageOptions::Parsed StageOptions::parse() const {
 }
 
 std::string read_text(const std::string& path) {
-  const auto input = path == "-" ? open_standard_input([](std::span<const std::byte>) { return false; }) : open_input(path);
+  const auto input =
+      path == "-" ? open_standard_input([](std::span<const std::byte>) { return false; }) : open_input(path);
   try {
     const Bytes bytes = input->bytes();
     if (!bytes) fail(ErrorKind::io, "is a directory");

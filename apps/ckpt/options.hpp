@@ -26,9 +26,9 @@ struct TalkOptions {
 /// `parse` turns it into values and throws `usage`.
 class StageOptions {
  public:
-  void add_choice(CLI::App& app);   ///< --include, --exclude, --top-level-key
-  void add_rename(CLI::App& app);   ///< --remap, --rename, --strip-wrappers, --strict-rules
-  void add_layout(CLI::App& app);   ///< --adapter, --module, --modules
+  void add_choice(CLI::App& app);  ///< --include, --exclude, --top-level-key
+  void add_rename(CLI::App& app);  ///< --remap, --rename, --strip-wrappers, --strict-rules
+  void add_layout(CLI::App& app);  ///< --adapter, --module, --modules
 
   struct Parsed {
     Filters filters;

@@ -24,7 +24,8 @@ bool is_listed_from_its_head(std::span<const std::byte> head) {
 }  // namespace
 
 Checkpoint load(const std::string& path) {
-  const std::unique_ptr<Input> input = path == "-" ? open_standard_input(is_listed_from_its_head) : open_input(path);
+  const std::unique_ptr<Input> input =
+      path == "-" ? open_standard_input(is_listed_from_its_head) : open_input(path);
   return read_checkpoint(*input);
 }
 
@@ -43,13 +44,15 @@ Prepared prepare(const std::string& path, const StageOptions::Parsed& options) {
     if (prepared.remap.hits[i] > 0) continue;
     const std::string text = fmt::format("the rule `{}` matched no name", printable(options.rules[i].text));
     if (options.strict_rules)
-      throw Error(ErrorKind::usage, text).in_file(path).with_hint(fmt::format("names are listed by: ckpt inspect {}", path));
+      throw Error(ErrorKind::usage, text)
+          .in_file(path)
+          .with_hint(fmt::format("names are listed by: ckpt inspect {}", path));
     prepared.warnings.push_back(text);
   }
   if (!prepared.remap.unstable.empty())
-    prepared.warnings.push_back(fmt::format("applied twice, the rules would change {} again, {} first: anchor them with ^",
-                                            count(prepared.remap.unstable.size(), "name"),
-                                            printable(prepared.remap.unstable.front())));
+    prepared.warnings.push_back(fmt::format(
+        "applied twice, the rules would change {} again, {} first: anchor them with ^",
+        count(prepared.remap.unstable.size(), "name"), printable(prepared.remap.unstable.front())));
   return prepared;
 }
 
@@ -60,12 +63,15 @@ void adapt(Prepared& prepared, Direction direction, const std::vector<KindRule>&
   std::vector<std::string> by_name;
   for (const KindDecision& decision : prepared.layout.decisions)
     if (decision.strength == Strength::name)
-      by_name.push_back(fmt::format("{} ({})", decision.path.empty() ? "." : printable(decision.path), decision.kind->name));
+      by_name.push_back(fmt::format("{} ({})", decision.path.empty() ? "." : printable(decision.path),
+                                    decision.kind->name));
   if (by_name.empty()) return;
   const std::size_t shown = std::min<std::size_t>(by_name.size(), 5);
-  prepared.warnings.push_back(fmt::format(
-      "the kind of {} rests on its name alone: {}{}; --explain shows all, --module settles them", count(by_name.size(), "module"),
-      fmt::join(by_name.begin(), by_name.begin() + static_cast<std::ptrdiff_t>(shown), ", "), by_name.size() > shown ? ", …" : ""));
+  prepared.warnings.push_back(
+      fmt::format("the kind of {} rests on its name alone: {}{}; --explain shows all, --module settles them",
+                  count(by_name.size(), "module"),
+                  fmt::join(by_name.begin(), by_name.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                  by_name.size() > shown ? ", …" : ""));
 }
 
 Direction default_direction(std::string_view from, std::string_view to) {
@@ -85,8 +91,8 @@ void require_deliverable(const Checkpoint& checkpoint) {
   for (const Refused& refused : checkpoint.refused)
     if (names.size() < 5) names.push_back(fmt::format("{} ({})", printable(refused.name), refused.what));
   throw Error(ErrorKind::refused,
-              fmt::format("{} cannot be converted: {}{}", count(checkpoint.refused.size(), "tensor"), fmt::join(names, ", "),
-                          checkpoint.refused.size() > names.size() ? ", …" : ""))
+              fmt::format("{} cannot be converted: {}{}", count(checkpoint.refused.size(), "tensor"),
+                          fmt::join(names, ", "), checkpoint.refused.size() > names.size() ? ", …" : ""))
       .in_file(checkpoint.file)
       .with_hint("leave them out with --exclude, or choose others with --include");
 }

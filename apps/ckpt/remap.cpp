@@ -17,12 +17,14 @@ struct Remap {
 
 std::string rule_numbers(const Renaming& renaming) {
   std::string text;
-  for (const std::size_t rule : renaming.fired) text += fmt::format("{}{}", text.empty() ? "" : ", ", rule + 1);
+  for (const std::size_t rule : renaming.fired)
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", rule + 1);
   return text;
 }
 
 std::uint64_t changed(const RemapReport& report) {
-  return static_cast<std::uint64_t>(std::ranges::count_if(report.names, [](const Renaming& r) { return r.from != r.to; }));
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(report.names, [](const Renaming& r) { return r.from != r.to; }));
 }
 
 Value preview_json(const Remap& options, const Prepared& prepared, const std::vector<Rule>& rules) {
@@ -30,7 +32,8 @@ Value preview_json(const Remap& options, const Prepared& prepared, const std::ve
   for (const Renaming& renaming : prepared.remap.names) {
     Value fired = Value::array();
     for (const std::size_t rule : renaming.fired) fired.push(static_cast<std::uint64_t>(rule));
-    names.push(Value::object().set("old", renaming.from).set("new", renaming.to).set("rules", std::move(fired)));
+    names.push(
+        Value::object().set("old", renaming.from).set("new", renaming.to).set("rules", std::move(fired)));
   }
   Value doc = Value::object();
   doc.set("schema", 1)
@@ -45,12 +48,15 @@ Value preview_json(const Remap& options, const Prepared& prepared, const std::ve
 void print_preview(const Prepared& prepared, const std::vector<Rule>& rules, const Paint& paint) {
   std::vector<std::vector<std::string>> rows{{"old", "new", "rules"}};
   for (const Renaming& renaming : prepared.remap.names)
-    rows.push_back({printable(renaming.from), renaming.to == renaming.from ? "=" : printable(renaming.to), rule_numbers(renaming)});
+    rows.push_back({printable(renaming.from), renaming.to == renaming.from ? "=" : printable(renaming.to),
+                    rule_numbers(renaming)});
   fmt::print("{}", format_table(rows, {false, false, false}));
-  fmt::print("\n{} of {} renamed\n", grouped(changed(prepared.remap)), count(prepared.remap.names.size(), "name"));
+  fmt::print("\n{} of {} renamed\n", grouped(changed(prepared.remap)),
+             count(prepared.remap.names.size(), "name"));
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const std::string hits = count(prepared.remap.hits[i], "name");
-    fmt::print("  {}  {}  {}\n", i + 1, printable(rules[i].text), prepared.remap.hits[i] == 0 ? paint.yellow(hits) : paint.dim(hits));
+    fmt::print("  {}  {}  {}\n", i + 1, printable(rules[i].text),
+               prepared.remap.hits[i] == 0 ? paint.yellow(hits) : paint.dim(hits));
   }
 }
 
@@ -71,9 +77,11 @@ ExitStatus run(const Remap& options) {
   const Format& format = output_format(prepared.checkpoint.format, options.output);
   const Format* named = format_for_extension(options.output);
   if (named != nullptr && named != &format)
-    throw Error(ErrorKind::usage, fmt::format("remap keeps the format, {}, and this name calls for {}", format.name, named->name))
+    throw Error(ErrorKind::usage, fmt::format("remap keeps the format, {}, and this name calls for {}",
+                                              format.name, named->name))
         .in_file(options.output)
         .with_hint("ckpt convert changes the format, and takes the same rules");
+  warn_of_losses(prepared, format);
   const std::uint64_t size = write_checkpoint(prepared, format, options.output, options.writing, talk);
   print_warnings(prepared, talk);
   if (options.json) {
@@ -82,7 +90,8 @@ ExitStatus run(const Remap& options) {
     fmt::print("{}\n", json::dump(doc, 1));
     return ExitStatus::done;
   }
-  talk.report(fmt::format("{} -> {}: {}, {}{}", printable(options.input), printable(options.output), format.name, human_size(size),
+  talk.report(fmt::format("{} -> {}: {}, {}{}", printable(options.input), printable(options.output),
+                          format.name, human_size(size),
                           options.writing.dry_run ? " (dry run: nothing was written)" : ""));
   print_account(prepared, stages, options.explain, talk);
   return ExitStatus::done;
@@ -93,11 +102,13 @@ ExitStatus run(const Remap& options) {
 std::function<ExitStatus()> add_remap(CLI::App& app) {
   const auto options = std::make_shared<Remap>();
   app.add_option("IN", options->input, "A checkpoint of any format; - is standard input")->required();
-  app.add_option("OUT", options->output, "Write the renamed checkpoint, in the same format; without it, only show");
+  app.add_option("OUT", options->output,
+                 "Write the renamed checkpoint, in the same format; without it, only show");
   options->stages.add_choice(app);
   options->stages.add_rename(app);
   options->writing.add(app);
-  app.add_flag("--explain", options->explain, "When writing: one line a tensor, what was done, by which rule");
+  app.add_flag("--explain", options->explain,
+               "When writing: one line a tensor, what was done, by which rule");
   app.add_flag("--json", options->json, "One JSON document on standard output");
   options->talk.add(app);
   app.footer(

@@ -22,7 +22,8 @@ Paint::Paint(const TalkOptions& talk, std::FILE* stream) {
   const char* no_color = std::getenv("NO_COLOR");
   const char* terminal = std::getenv("TERM");
   const bool is_wanted = no_color == nullptr || *no_color == '\0';
-  const bool is_able = ::isatty(fileno(stream)) != 0 && terminal != nullptr && std::string_view(terminal) != "dumb";
+  const bool is_able =
+      ::isatty(fileno(stream)) != 0 && terminal != nullptr && std::string_view(terminal) != "dumb";
   is_on_ = talk.color == "always" || (talk.color == "auto" && is_wanted && is_able);
 }
 
@@ -76,8 +77,10 @@ std::string count(std::uint64_t number, std::string_view noun) {
 std::string some_names(const std::vector<std::string>& names, const Talk& talk, std::size_t at_most) {
   if (talk.is_verbose()) at_most = names.size();
   std::string out;
-  for (std::size_t i = 0; i < std::min(at_most, names.size()); ++i) out += (i == 0 ? "" : ", ") + printable(names[i]);
-  if (names.size() > at_most) out += fmt::format(", and {} more (--verbose lists all)", grouped(names.size() - at_most));
+  for (std::size_t i = 0; i < std::min(at_most, names.size()); ++i)
+    out += (i == 0 ? "" : ", ") + printable(names[i]);
+  if (names.size() > at_most)
+    out += fmt::format(", and {} more (--verbose lists all)", grouped(names.size() - at_most));
   return out;
 }
 

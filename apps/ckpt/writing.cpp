@@ -26,7 +26,7 @@ std::atomic<bool> is_interrupted = false;
 class InterruptGuard {
  public:
   InterruptGuard() {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = [](int) { is_interrupted = true; };
     sigemptyset(&action.sa_mask);
     for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals.at(i), &action, &before_.at(i));
@@ -55,12 +55,18 @@ std::unordered_set<const ByteSource*> used_sources(const Checkpoint& checkpoint)
 
 std::string_view strength_name(Strength strength) {
   switch (strength) {
-    case Strength::undecided: return "undecided";
-    case Strength::name: return "name";
-    case Strength::neighbour: return "neighbour";
-    case Strength::siblings: return "siblings";
-    case Strength::pickled_class: return "class";
-    case Strength::given: break;
+    case Strength::undecided:
+      return "undecided";
+    case Strength::name:
+      return "name";
+    case Strength::neighbour:
+      return "neighbour";
+    case Strength::siblings:
+      return "siblings";
+    case Strength::pickled_class:
+      return "class";
+    case Strength::given:
+      break;
   }
   return "given";
 }
@@ -75,7 +81,8 @@ std::unordered_map<std::string_view, const Renaming*> by_new_name(const RemapRep
 std::vector<LayoutStep> steps_of(const Prepared& prepared) {
   if (prepared.layout.direction != Direction::none) return prepared.layout.steps;
   std::vector<LayoutStep> steps;
-  for (const Tensor& tensor : prepared.checkpoint.tensors) steps.push_back({tensor.name, {tensor.name}, "unchanged"});
+  for (const Tensor& tensor : prepared.checkpoint.tensors)
+    steps.push_back({tensor.name, {tensor.name}, "unchanged"});
   return steps;
 }
 
@@ -86,7 +93,8 @@ const KindDecision* decision_of(const Prepared& prepared, const LayoutStep& step
 
 std::string rule_list(const Renaming& renaming, const std::vector<Rule>& rules) {
   std::string text;
-  for (const std::size_t i : renaming.fired) text += fmt::format("{}`{}`", text.empty() ? "" : ", ", printable(rules[i].text));
+  for (const std::size_t i : renaming.fired)
+    text += fmt::format("{}`{}`", text.empty() ? "" : ", ", printable(rules[i].text));
   return text;
 }
 
@@ -113,7 +121,8 @@ void print_steps(const Prepared& prepared, const std::vector<Rule>& rules, const
 }
 
 Value step_json(const Prepared& prepared, const LayoutStep& step,
-                const std::unordered_map<std::string_view, const Renaming*>& renamings, const std::vector<Rule>& rules) {
+                const std::unordered_map<std::string_view, const Renaming*>& renamings,
+                const std::vector<Rule>& rules) {
   Value row = Value::object();
   row.set("name", step.name.empty() ? Value() : Value(step.name));
   Value from = Value::array();
@@ -126,7 +135,9 @@ Value step_json(const Prepared& prepared, const LayoutStep& step,
   }
   row.set("from", std::move(from)).set("what", step.what).set("rules", std::move(fired));
   if (const KindDecision* decision = decision_of(prepared, step))
-    row.set("kind", decision->kind->name).set("evidence", decision->evidence).set("strength", strength_name(decision->strength));
+    row.set("kind", decision->kind->name)
+        .set("evidence", decision->evidence)
+        .set("strength", strength_name(decision->strength));
   return row;
 }
 
@@ -139,7 +150,8 @@ void WriteOptions::add(CLI::App& app) {
 
 void require_other_file(const std::string& input, const std::string& output) {
   if (input != "-" && is_same_file(input, output))
-    throw Error(ErrorKind::usage, fmt::format("the output is the same file as the input {}", printable(input)))
+    throw Error(ErrorKind::usage,
+                fmt::format("the output is the same file as the input {}", printable(input)))
         .in_file(output)
         .with_hint("write to another name, then rename it");
 }
@@ -148,14 +160,19 @@ const Format& output_format(const std::string& name, const std::string& path) {
   const Format* format = name.empty() ? format_for_extension(path) : find_format(name);
   std::vector<std::string> known;
   for (const Format& row : format_table())
-    if (row.plan != nullptr) known.push_back(fmt::format("{} ({})", row.name, fmt::join(row.extensions, " ")));
+    if (row.plan != nullptr)
+      known.push_back(fmt::format("{} ({})", row.name, fmt::join(row.extensions, " ")));
   const std::string hint = fmt::format("what can be written: {}", fmt::join(known, ", "));
   if (format == nullptr && !name.empty())
     throw Error(ErrorKind::usage, fmt::format("--to: `{}` is not a format", printable(name))).with_hint(hint);
   if (format == nullptr)
-    throw Error(ErrorKind::usage, "the name does not say which format to write").in_file(path).with_hint("name it with --to; " + hint);
+    throw Error(ErrorKind::usage, "the name does not say which format to write")
+        .in_file(path)
+        .with_hint("name it with --to; " + hint);
   if (format->plan == nullptr)
-    throw Error(ErrorKind::usage, fmt::format("{} files are only read", format->name)).in_file(path).with_hint(hint);
+    throw Error(ErrorKind::usage, fmt::format("{} files are only read", format->name))
+        .in_file(path)
+        .with_hint(hint);
   return *format;
 }
 
@@ -184,6 +201,26 @@ std::uint64_t write_checkpoint(const Prepared& prepared, const Format& format, c
   return plan.size;
 }
 
+void warn_of_losses(Prepared& prepared, const Format& format) {
+  const Checkpoint& checkpoint = prepared.checkpoint;
+  const auto warn = [&](bool has_place, std::uint64_t number, std::string_view noun, std::string_view first) {
+    if (has_place || number == 0) return;
+    prepared.warnings.push_back(fmt::format("{} has no place for {} ({}{}): left behind", format.name,
+                                            count(number, noun), printable(first), number > 1 ? ", …" : ""));
+  };
+  if (!checkpoint.metadata.empty())
+    warn(format.has_metadata, checkpoint.metadata.size(), "metadata text",
+         checkpoint.metadata.begin()->first);
+  const auto has_id = [](const Tensor& tensor) { return tensor.param_id.has_value(); };
+  if (const auto first = std::ranges::find_if(checkpoint.tensors, has_id); first != checkpoint.tensors.end())
+    warn(format.has_param_ids, static_cast<std::uint64_t>(std::ranges::count_if(checkpoint.tensors, has_id)),
+         "param id", "of " + first->name);
+  if (!checkpoint.scalars.empty())
+    warn(format.has_scalars, checkpoint.scalars.size(), "scalar", checkpoint.scalars.begin()->first);
+  if (const auto* values = checkpoint.values.as<Value::Object>(); values != nullptr && !values->empty())
+    warn(false, values->size(), "value", values->front().first);
+}
+
 Account account(const Prepared& prepared) {
   Account sum;
   sum.read = prepared.read;
@@ -205,17 +242,22 @@ Account account(const Prepared& prepared) {
     if (step.from.size() == 1 && before != step.name) ++sum.renamed;
   }
   if (sum.read != sum.written + sum.merged - sum.split + sum.dropped)
-    fail(ErrorKind::corrupt, "the tensors do not add up: {} read, {} written, {} merged, {} split, {} dropped; this is a fault of ckpt",
+    fail(ErrorKind::corrupt,
+         "the tensors do not add up: {} read, {} written, {} merged, {} split, {} dropped; this is a fault "
+         "of ckpt",
          sum.read, sum.written, sum.merged, sum.split, sum.dropped);
   return sum;
 }
 
-void print_account(const Prepared& prepared, const StageOptions::Parsed& stages, bool explain, const Talk& talk) {
+void print_account(const Prepared& prepared, const StageOptions::Parsed& stages, bool explain,
+                   const Talk& talk) {
   if (explain) print_steps(prepared, stages.rules, talk);
   const Account sum = account(prepared);
-  talk.report(fmt::format("{} read = {} written + {} merged - {} split + {} dropped; {} renamed, {} transposed, 0 cast; nothing else changed",
-                          grouped(sum.read), grouped(sum.written), grouped(sum.merged), grouped(sum.split), grouped(sum.dropped),
-                          grouped(sum.renamed), grouped(sum.transposed)));
+  talk.report(
+      fmt::format("{} read = {} written + {} merged - {} split + {} dropped; {} renamed, {} transposed, 0 "
+                  "cast; nothing else changed",
+                  grouped(sum.read), grouped(sum.written), grouped(sum.merged), grouped(sum.split),
+                  grouped(sum.dropped), grouped(sum.renamed), grouped(sum.transposed)));
   if (sum.dropped > 0) talk.report(fmt::format("dropped: {}", some_names(sum.dropped_names, talk)));
 }
 
@@ -238,7 +280,8 @@ Value account_json(const Prepared& prepared, const StageOptions::Parsed& stages,
   if (lines) {
     const auto renamings = by_new_name(prepared.remap);
     Value tensors = Value::array();
-    for (const LayoutStep& step : steps_of(prepared)) tensors.push(step_json(prepared, step, renamings, stages.rules));
+    for (const LayoutStep& step : steps_of(prepared))
+      tensors.push(step_json(prepared, step, renamings, stages.rules));
     doc.set("tensors", std::move(tensors));
   }
   return doc;

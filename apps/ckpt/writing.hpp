@@ -29,6 +29,9 @@ const Format& output_format(const std::string& name, const std::string& path);
 std::uint64_t write_checkpoint(const Prepared& prepared, const Format& format, const std::string& path,
                                const WriteOptions& options, const Talk& talk);
 
+/// Adds a warning for everything beside the tensors that `format` has no place for.
+void warn_of_losses(Prepared& prepared, const Format& format);
+
 /// Counts of what became of every tensor; `read = written + merged - split + dropped` holds.
 struct Account {
   std::uint64_t read = 0, written = 0, merged = 0, split = 0, dropped = 0;
@@ -38,7 +41,8 @@ struct Account {
 Account account(const Prepared& prepared);
 
 /// The summary, and with `explain` one line a tensor, on standard error.
-void print_account(const Prepared& prepared, const StageOptions::Parsed& stages, bool explain, const Talk& talk);
+void print_account(const Prepared& prepared, const StageOptions::Parsed& stages, bool explain,
+                   const Talk& talk);
 /// The same as a JSON document: `lines` says whether each tensor is listed.
 Value account_json(const Prepared& prepared, const StageOptions::Parsed& stages, bool lines);
 

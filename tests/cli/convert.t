@@ -8,6 +8,7 @@ hint: .*--force.* (re)
 [2]
 $ cmp copy.bpk testdata/burnpack/net.bpk
 $ ckpt convert --quiet --force testdata/pytorch/gpt2.pt copy.bpk && cmp -s copy.bpk testdata/burnpack/net.bpk
+ckpt: testdata/pytorch/gpt2.pt: warning: the kind of 2 modules rests on its name alone: wte (Embedding), wpe (Embedding); --explain shows all, --module settles them
 [1]
 
 # Input and output may not be the same file.
@@ -20,10 +21,13 @@ $ cmp same.bpk testdata/burnpack/net.bpk
 
 # PyTorch's layout becomes burn's, and the other way round.
 $ ckpt convert --quiet --adapter pytorch-to-burn testdata/safetensors/linear.safetensors linear.bpk
+ckpt: testdata/safetensors/linear.safetensors: warning: the kind of 1 module rests on its name alone: head (Linear); --explain shows all, --module settles them
 $ ckpt convert --quiet testdata/burnpack/net.bpk net.safetensors --adapter none
+ckpt: testdata/burnpack/net.bpk: warning: safetensors has no place for 3 param ids (of fc.weight, …): left behind
 $ ckpt convert --quiet linear.bpk linear.safetensors --adapter none
 $ ckpt diff net.safetensors linear.safetensors > /dev/null 2>&1
 $ ckpt convert --quiet --adapter burn-to-pytorch linear.bpk back.safetensors
+ckpt: linear.bpk: warning: the kind of 1 module rests on its name alone: head (Linear); --explain shows all, --module settles them
 $ ckpt diff testdata/safetensors/linear.safetensors back.safetensors > /dev/null 2>&1
 
 # Two places that hold a model: nothing is written, both are named.
@@ -35,9 +39,11 @@ $ ckpt convert testdata/pytorch/two_roots.pt out.safetensors
 $ test -e out.safetensors
 [1]
 $ ckpt convert --quiet --top-level-key state_dict_ema testdata/pytorch/two_roots.pt out.safetensors
+ckpt: testdata/pytorch/two_roots.pt: warning: safetensors has no place for 1 value (global_step): left behind
 
 # --dry-run writes nothing.
 $ ckpt convert --quiet --dry-run testdata/pytorch/net.pt dry.bpk && test -e dry.bpk
+ckpt: testdata/pytorch/net.pt: warning: the kind of 1 module rests on its name alone: tok_emb (Embedding); --explain shows all, --module settles them
 [1]
 
 # Nothing else is left behind.

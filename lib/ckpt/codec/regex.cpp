@@ -33,12 +33,8 @@ PCRE2_SPTR units(std::string_view text) { return reinterpret_cast<PCRE2_SPTR>(te
 }  // namespace
 
 struct Regex::Code {
-  template <auto free>
-  struct Free {
-    template <typename T>
-    void operator()(T* object) const noexcept {
-      free(object);
-    }
+  template <auto free> struct Free {
+    template <typename T> void operator()(T* object) const noexcept { free(object); }
   };
   std::unique_ptr<pcre2_code, Free<pcre2_code_free>> code;
   std::unique_ptr<pcre2_match_context, Free<pcre2_match_context_free>> context;
@@ -53,8 +49,8 @@ Regex::Regex(std::string pattern) : pattern_(std::move(pattern)), code_(std::mak
   PCRE2_SIZE offset = 0;
   code_->code.reset(pcre2_compile(units(pattern_), pattern_.size(), options, &error, &offset, compile.get()));
   if (!code_->code)
-    fail(ErrorKind::usage, "the pattern `{}` is not a regular expression: {} at column {}", printable(pattern_),
-         error_text(error), offset + 1);
+    fail(ErrorKind::usage, "the pattern `{}` is not a regular expression: {} at column {}",
+         printable(pattern_), error_text(error), offset + 1);
   code_->context.reset(pcre2_match_context_create(nullptr));
   pcre2_set_match_limit(code_->context.get(), match_limit);
   pcre2_set_depth_limit(code_->context.get(), depth_limit);
@@ -88,7 +84,8 @@ std::optional<Regex::Match> Regex::find(std::string_view subject, std::size_t fr
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
     if (offsets[2 * i] != PCRE2_UNSET) match[i] = {offsets[2 * i], offsets[2 * i + 1]};
   // `\K` in a look-ahead can put the end before the beginning.
-  if (match[0]->second < match[0]->first) fail(ErrorKind::usage, "the pattern `{}` ends before it begins", printable(pattern_));
+  if (match[0]->second < match[0]->first)
+    fail(ErrorKind::usage, "the pattern `{}` ends before it begins", printable(pattern_));
   return match;
 }
 
@@ -107,8 +104,8 @@ std::optional<std::size_t> find_group(std::string_view name, const Regex& regex)
 }
 
 [[noreturn]] void fail_unknown_group(std::string_view name, bool is_braced, const Regex& regex) {
-  Error error(ErrorKind::usage, fmt::format("the pattern `{}` has no group `{}`", printable(regex.pattern()),
-                                            printable(name)));
+  Error error(ErrorKind::usage,
+              fmt::format("the pattern `{}` has no group `{}`", printable(regex.pattern()), printable(name)));
   std::size_t digits = 0;
   while (digits < name.size() && name[digits] >= '0' && name[digits] <= '9') ++digits;
   if (!is_braced && digits > 0 && digits < name.size())
@@ -153,7 +150,8 @@ Replacement::Replacement(std::string_view text, const Regex& regex) {
   if (!literal.empty()) parts_.push_back({std::move(literal), std::nullopt});
 }
 
-std::pair<std::string, std::size_t> Replacement::replace_all(std::string_view subject, const Regex& regex) const {
+std::pair<std::string, std::size_t> Replacement::replace_all(std::string_view subject,
+                                                             const Regex& regex) const {
   std::string out;
   std::size_t copied = 0;  // end of the last match
   std::size_t count = 0;

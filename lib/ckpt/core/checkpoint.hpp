@@ -45,10 +45,10 @@ struct Root {
 
 /// The catalogue: everything that a checkpoint holds, with no tensor data read.
 struct Checkpoint {
-  std::string file;       ///< as the user named it, for messages
-  std::string format;     ///< a name of the format table: `safetensors`, `burnpack`, `pytorch`, …
-  std::string container;  ///< how the format is wrapped (`zip`, `legacy`, …); empty where there is one way
-  std::uint64_t size = 0; ///< of the file (or of all files of a set), in bytes
+  std::string file;        ///< as the user named it, for messages
+  std::string format;      ///< a name of the format table: `safetensors`, `burnpack`, `pytorch`, …
+  std::string container;   ///< how the format is wrapped (`zip`, `legacy`, …); empty where there is one way
+  std::uint64_t size = 0;  ///< of the file (or of all files of a set), in bytes
   std::vector<Tensor> tensors;                  ///< in the file's order; names are unique
   std::map<std::string, std::string> metadata;  ///< text to text, sorted by bytes
   std::map<std::string, Scalar> scalars;        ///< burnpack's

@@ -28,7 +28,9 @@ class Sink {
 /// Collects everything in memory; for tests and small files.
 class MemorySink final : public Sink {
  public:
-  void write(std::span<const std::byte> bytes) override { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
+  void write(std::span<const std::byte> bytes) override {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+  }
   const std::vector<std::byte>& bytes() const noexcept { return bytes_; }
 
  private:

@@ -13,8 +13,7 @@ namespace {
 
 constexpr std::size_t kept_in_memory = 16U << 20;
 
-template <typename File>
-class TemporaryBytes final : public ByteSource {
+template <typename File> class TemporaryBytes final : public ByteSource {
  public:
   TemporaryBytes(File file, std::uint64_t size) : file_(std::move(file)), size_(size) {}
   std::uint64_t size() const noexcept override { return size_; }

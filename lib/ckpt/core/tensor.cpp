@@ -49,12 +49,14 @@ std::uint64_t Tensor::elements() const { return element_count(shape).value(); }
 View make_strided_view(Bytes source, std::uint64_t offset, const Shape& shape,
                        const std::vector<std::uint64_t>& strides, DType dtype) {
   const unsigned size = element_size(dtype);
-  if (size == 0) fail(ErrorKind::unsupported, "{} elements do not fill whole bytes and cannot be strided", name(dtype));
+  if (size == 0)
+    fail(ErrorKind::unsupported, "{} elements do not fill whole bytes and cannot be strided", name(dtype));
   if (strides.size() != shape.size())
     fail(ErrorKind::corrupt, "{} strides for {} dimensions", strides.size(), shape.size());
   const std::optional<std::uint64_t> count = element_count(shape);
   const std::optional<std::uint64_t> bytes = byte_count(shape, dtype);
-  if (!count || !bytes) fail(ErrorKind::corrupt, "shape {} has more elements than can be counted", to_string(shape));
+  if (!count || !bytes)
+    fail(ErrorKind::corrupt, "shape {} has more elements than can be counted", to_string(shape));
 
   bool contiguous = true;
   std::uint64_t step = 1;
@@ -63,7 +65,8 @@ View make_strided_view(Bytes source, std::uint64_t offset, const Shape& shape,
     if (shape[i] != 1 && strides[i] != step) contiguous = false;
     if (*count == 0) continue;
     const std::optional<std::uint64_t> reach = checked_multiply(shape[i] - 1, strides[i]);
-    if (!reach || !last) fail(ErrorKind::corrupt, "strides {} reach beyond what can be counted", to_string(strides));
+    if (!reach || !last)
+      fail(ErrorKind::corrupt, "strides {} reach beyond what can be counted", to_string(strides));
     last = checked_add(*last, *reach);
     step *= shape[i];  // at most *count, which fits
   }
@@ -74,7 +77,8 @@ View make_strided_view(Bytes source, std::uint64_t offset, const Shape& shape,
     end = last ? checked_multiply(*last, size) : std::nullopt;
   }
   if (!start || !end || *end > source->size())
-    fail(ErrorKind::corrupt, "elements up to byte {} of a storage that holds {} bytes (shape {}, strides {}, offset {})",
+    fail(ErrorKind::corrupt,
+         "elements up to byte {} of a storage that holds {} bytes (shape {}, strides {}, offset {})",
          end ? *end : UINT64_MAX, source->size(), to_string(shape), to_string(strides), offset);
 
   View view{.source = std::move(source), .offset = *start, .bytes = *bytes, .stored = dtype, .strides = {}};
@@ -99,8 +103,9 @@ Tensor transposed(Tensor tensor, std::size_t first, std::size_t second) {
 }
 
 Tensor rows(Tensor tensor, std::uint64_t begin, std::uint64_t count) {
-  const std::uint64_t step = tensor.view.strides ? tensor.view.strides->front()
-                             : tensor.shape.front() == 0 ? 0 : tensor.elements() / tensor.shape.front();
+  const std::uint64_t step = tensor.view.strides         ? tensor.view.strides->front()
+                             : tensor.shape.front() == 0 ? 0
+                                                         : tensor.elements() / tensor.shape.front();
   tensor.view.offset += begin * step * element_size(tensor.view.stored);
   tensor.shape.front() = count;
   tensor.view.bytes = byte_count(tensor.shape, tensor.view.stored).value();
@@ -113,11 +118,12 @@ Tensor joined(std::string name, std::vector<Tensor> pieces) {
   whole.view = View{.bytes = 0, .stored = whole.view.stored};
   whole.shape.front() = 0;
   for (const Tensor& piece : pieces) {
-    if (piece.dtype != whole.dtype || piece.view.stored != whole.view.stored || piece.shape.size() != whole.shape.size() ||
+    if (piece.dtype != whole.dtype || piece.view.stored != whole.view.stored ||
+        piece.shape.size() != whole.shape.size() ||
         !std::equal(piece.shape.begin() + 1, piece.shape.end(), whole.shape.begin() + 1))
-      fail(ErrorKind::refused, "{} cannot be joined: {} is {} {}, but {} is {} {}", whole.name, pieces.front().name,
-           ckpt::name(pieces.front().dtype), to_string(pieces.front().shape), piece.name, ckpt::name(piece.dtype),
-           to_string(piece.shape));
+      fail(ErrorKind::refused, "{} cannot be joined: {} is {} {}, but {} is {} {}", whole.name,
+           pieces.front().name, ckpt::name(pieces.front().dtype), to_string(pieces.front().shape), piece.name,
+           ckpt::name(piece.dtype), to_string(piece.shape));
     whole.shape.front() += piece.shape.front();
     whole.view.bytes += piece.view.bytes;
   }

@@ -31,23 +31,23 @@ std::string to_string(const Shape& shape);
 /// With them, element (i, j, …) lies at `offset + (i * strides[0] + j * strides[1] + …) * element
 /// size`; strides are in elements, never negative, and 0 where a dimension repeats one element.
 struct View {
-  Bytes source = {};           ///< the storage; tensors that share one hold the same source
-  std::uint64_t offset = 0;    ///< of the first element, in bytes, inside `source`
-  std::uint64_t bytes = 0;     ///< of the contiguous form in the stored dtype
-  DType stored = DType::f32;   ///< the type in which the elements are stored
+  Bytes source = {};          ///< the storage; tensors that share one hold the same source
+  std::uint64_t offset = 0;   ///< of the first element, in bytes, inside `source`
+  std::uint64_t bytes = 0;    ///< of the contiguous form in the stored dtype
+  DType stored = DType::f32;  ///< the type in which the elements are stored
   std::optional<std::vector<std::uint64_t>> strides = {};  ///< in elements
-  bool big_endian = false;     ///< each unit of the stored dtype has its bytes the other way round
+  bool big_endian = false;  ///< each unit of the stored dtype has its bytes the other way round
 };
 
 /// One tensor of a checkpoint.
 struct Tensor {
-  std::string name = {};           ///< dotted path, as the file spells it (bytes; usually UTF-8)
-  DType dtype = DType::f32;        ///< the type to deliver
+  std::string name = {};     ///< dotted path, as the file spells it (bytes; usually UTF-8)
+  DType dtype = DType::f32;  ///< the type to deliver
   Shape shape = {};
   View view = {};
   std::optional<std::uint64_t> param_id = {};  ///< burn's ParamId
-  std::string quantization = {};   ///< the scheme of a QFLOAT as one line of text, else empty
-  std::string module_class = {};   ///< pickled class of the module that owns it, where one is known
+  std::string quantization = {};               ///< the scheme of a QFLOAT as one line of text, else empty
+  std::string module_class = {};  ///< pickled class of the module that owns it, where one is known
 
   /// When there are any, `view` only counts bytes, and the elements are those of the pieces, one after
   /// the other along the first dimension.

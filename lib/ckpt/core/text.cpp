@@ -15,7 +15,7 @@ struct CodePoint {
 
 bool is_continuation(unsigned char c) { return (c & 0xC0U) == 0x80U; }
 
-CodePoint decode(std::string_view text) {
+CodePoint decode(std::string_view text, Surrogates surrogates = Surrogates::refused) {
   const auto at = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = at(0);
   if (lead < 0x80U) return {lead, 1};
@@ -27,13 +27,15 @@ CodePoint decode(std::string_view text) {
     value = (value << 6U) | (at(i) & 0x3FU);
   }
   constexpr std::array<char32_t, 5> least{0, 0, 0x80, 0x800, 0x10000};
-  if (value < least.at(size) || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) return {};
+  if (value < least.at(size) || value > 0x10FFFF ||
+      (surrogates == Surrogates::refused && value >= 0xD800 && value <= 0xDFFF))
+    return {};
   return {value, size};
 }
 
 bool is_unprintable(char32_t c) {
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x200B && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) ||
-         (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF;
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x200B && c <= 0x200F) ||
+         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF;
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -53,16 +55,18 @@ std::string printable(std::string_view text) {
     if (c.value == '\n') out += "\\n";
     else if (c.value == '\t') out += "\\t";
     else if (c.value == '\r') out += "\\r";
-    else if (is_unprintable(c.value)) out += c.value < 0x80 ? fmt::format("\\x{:02x}", static_cast<unsigned>(c.value)) : fmt::format("\\u{:04x}", static_cast<unsigned>(c.value));
+    else if (is_unprintable(c.value))
+      out += c.value < 0x80 ? fmt::format("\\x{:02x}", static_cast<unsigned>(c.value))
+                            : fmt::format("\\u{:04x}", static_cast<unsigned>(c.value));
     else out += text.substr(i, c.size);
     i += c.size;
   }
   return out;
 }
 
-bool is_utf8(std::string_view text) {
+bool is_utf8(std::string_view text, Surrogates surrogates) {
   for (std::size_t i = 0; i < text.size();) {
-    const CodePoint c = decode(text.substr(i));
+    const CodePoint c = decode(text.substr(i), surrogates);
     if (c.size == 0) return false;
     i += c.size;
   }
@@ -74,7 +78,8 @@ std::string human_size(unsigned long long bytes) {
   double value = static_cast<double>(bytes);
   std::size_t unit = 0;
   while (value >= 1024 && unit + 1 < units.size()) value /= 1024, ++unit;
-  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.{}f} {}", value, value < 10 ? 2 : 1, units.at(unit));
+  return unit == 0 ? fmt::format("{} B", bytes)
+                   : fmt::format("{:.{}f} {}", value, value < 10 ? 2 : 1, units.at(unit));
 }
 
 bool natural_less(std::string_view a, std::string_view b) {

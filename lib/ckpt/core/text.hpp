@@ -9,8 +9,10 @@ namespace ckpt {
 /// overrides and bytes that are not UTF-8 are written as `\n`, `\x1b`, `\u202e`.
 std::string printable(std::string_view text);
 
-/// Whether `text` is well-formed UTF-8 (no surrogates, no overlong forms, nothing above U+10FFFF).
-bool is_utf8(std::string_view text);
+/// Python writes lone surrogates into pickles as if they were characters (`surrogatepass`).
+enum class Surrogates : bool { refused, allowed };
+/// Whether `text` is well-formed UTF-8 (no overlong forms, nothing above U+10FFFF).
+bool is_utf8(std::string_view text, Surrogates surrogates = Surrogates::refused);
 
 /// `4.0 GiB`, `792 B`: at most four significant digits, powers of 1024.
 std::string human_size(unsigned long long bytes);

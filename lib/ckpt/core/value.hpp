@@ -39,10 +39,8 @@ class Value {
   static Value array() { return Value(Array{}); }
   static Value object() { return Value(Object{}); }
 
-  template <typename T>
-  const T* as() const noexcept { return std::get_if<T>(&data_); }
-  template <typename T>
-  T* as() noexcept { return std::get_if<T>(&data_); }
+  template <typename T> const T* as() const noexcept { return std::get_if<T>(&data_); }
+  template <typename T> T* as() noexcept { return std::get_if<T>(&data_); }
 
   bool is_null() const noexcept { return std::holds_alternative<std::monostate>(data_); }
   bool is_object() const noexcept { return as<Object>() != nullptr; }
@@ -68,7 +66,8 @@ class Value {
   bool operator==(const Value&) const = default;
 
  private:
-  std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, Number, std::string, Array, Object> data_;
+  std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, Number, std::string, Array, Object>
+      data_;
 };
 
 }  // namespace ckpt

@@ -10,6 +10,7 @@
 #include "ckpt/formats/burnpack/burnpack.hpp"
 #include "ckpt/formats/not_weights.hpp"
 #include "ckpt/formats/pytorch/pytorch.hpp"
+#include "ckpt/formats/pytorch/writer.hpp"
 #include "ckpt/formats/safetensors.hpp"
 
 namespace ckpt {
@@ -22,10 +23,12 @@ constexpr std::array<std::string_view, 1> safetensors_extensions{".safetensors"}
 constexpr std::array<std::string_view, 4> pytorch_extensions{".pt", ".pth", ".bin", ".ckpt"};
 
 constexpr std::array table{
-    Format{"burnpack", burnpack_extensions, true, recognise_burnpack, read_burnpack, plan_burnpack, burnpack_holds},
-    Format{"safetensors", safetensors_extensions, true, recognise_safetensors, read_safetensors, plan_safetensors,
-           safetensors_holds},
-    Format{"pytorch", pytorch_extensions, false, recognise_pytorch, read_pytorch, nullptr, nullptr},
+    Format{"burnpack", burnpack_extensions, true, true, true, true, recognise_burnpack, read_burnpack,
+           plan_burnpack, burnpack_holds},
+    Format{"safetensors", safetensors_extensions, true, true, false, false, recognise_safetensors,
+           read_safetensors, plan_safetensors, safetensors_holds},
+    Format{"pytorch", pytorch_extensions, false, false, false, false, recognise_pytorch, read_pytorch,
+           plan_pytorch, pytorch_holds},
 };
 
 bool ends_in(std::string_view file_name, std::string_view extension) {

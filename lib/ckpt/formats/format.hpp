@@ -16,7 +16,10 @@ namespace ckpt {
 struct Format {
   std::string_view name;                         ///< as the command line spells it
   std::span<const std::string_view> extensions;  ///< that call for this format when writing
-  bool is_header_first;  ///< the catalogue can be read without the end of the file
+  bool is_header_first;                          ///< the catalogue can be read without the end of the file
+  bool has_metadata;                             ///< the format has a place for text metadata
+  bool has_scalars;                              ///< … for burnpack's scalars
+  bool has_param_ids;                            ///< … for burn's ids of parameters
   /// Whether a file that begins with `head` (up to 512 bytes) and is `size` bytes long is of this
   /// format. Cheap and sure of itself: a row that is not sure comes later in the table.
   bool (*recognise)(std::span<const std::byte> head, std::uint64_t size);

@@ -33,7 +33,8 @@ class FileBytes final : public ByteSource {
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) fail(ErrorKind::io, "offset {}: cannot be read: {}", offset, std::strerror(errno));
       if (got == 0)
-        fail(ErrorKind::io, "the file ends at byte {}, but it had {} bytes when it was opened: it has been cut meanwhile",
+        fail(ErrorKind::io,
+             "the file ends at byte {}, but it had {} bytes when it was opened: it has been cut meanwhile",
              offset, size_);
       out = out.subspan(static_cast<std::size_t>(got));
       offset += static_cast<std::uint64_t>(got);
@@ -45,7 +46,7 @@ class FileBytes final : public ByteSource {
 };
 
 struct stat status_of(const Descriptor& descriptor) {
-  struct stat status {};
+  struct stat status{};
   if (::fstat(descriptor.get(), &status) != 0) fail(ErrorKind::io, "{}", std::strerror(errno));
   return status;
 }
@@ -64,7 +65,7 @@ class DiskInput final : public Input {
     if (!folder) throw Error(ErrorKind::io, std::strerror(errno)).in_file(directory_);
     while (const dirent* entry = ::readdir(folder.get())) {
       const std::string_view name = entry->d_name;
-      struct stat status {};
+      struct stat status{};
       if (name != "." && name != ".." && ::stat((directory_ + "/" + entry->d_name).c_str(), &status) == 0 &&
           S_ISREG(status.st_mode))
         names.emplace_back(name);
@@ -74,10 +75,13 @@ class DiskInput final : public Input {
   }
 
   std::unique_ptr<Input> open_sibling(std::string_view name) const override {
-    if (name.empty() || name == "." || name == ".." || name.find_first_of(std::string_view("/\\\0", 3)) != std::string_view::npos)
-      throw Error(ErrorKind::corrupt, fmt::format("`{}` is not a plain file name", printable(name))).in_file(name_);
-    return open_input(directory_ == "." && name_.find('/') == std::string::npos && bytes_ ? std::string(name)
-                                                                                          : directory_ + "/" + std::string(name));
+    if (name.empty() || name == "." || name == ".." ||
+        name.find_first_of(std::string_view("/\\\0", 3)) != std::string_view::npos)
+      throw Error(ErrorKind::corrupt, fmt::format("`{}` is not a plain file name", printable(name)))
+          .in_file(name_);
+    return open_input(directory_ == "." && name_.find('/') == std::string::npos && bytes_
+                          ? std::string(name)
+                          : directory_ + "/" + std::string(name));
   }
 
  private:
@@ -89,7 +93,8 @@ class DiskInput final : public Input {
 /// A pipe, read as far as somebody asks; what was read stays in memory, since only headers are wanted.
 class StreamBytes final : public ByteSource {
  public:
-  StreamBytes(int descriptor, std::vector<std::byte> head) : descriptor_(descriptor), read_(std::move(head)) {}
+  StreamBytes(int descriptor, std::vector<std::byte> head)
+      : descriptor_(descriptor), read_(std::move(head)) {}
   std::uint64_t size() const noexcept override { return UINT64_MAX; }
   bool is_open_ended() const noexcept override { return true; }
 
@@ -103,7 +108,9 @@ class StreamBytes final : public ByteSource {
       read_.resize(have + std::min<std::uint64_t>(step, end - have));
       const std::size_t got = read_some(descriptor_, std::span(read_).subspan(have));
       read_.resize(have + got);
-      if (got == 0) fail(ErrorKind::corrupt, "the stream ends at byte {}, but {} bytes are wanted at offset {}", have, out.size(), offset);
+      if (got == 0)
+        fail(ErrorKind::corrupt, "the stream ends at byte {}, but {} bytes are wanted at offset {}", have,
+             out.size(), offset);
     }
     std::memcpy(out.data(), read_.data() + offset, out.size());
   }
@@ -142,7 +149,7 @@ Bytes open_file(const std::string& path) {
 }
 
 std::unique_ptr<Input> open_input(const std::string& path) {
-  struct stat status {};
+  struct stat status{};
   if (::stat(path.c_str(), &status) != 0) throw Error(ErrorKind::io, std::strerror(errno)).in_file(path);
   if (S_ISDIR(status.st_mode)) return std::make_unique<DiskInput>(path, path, nullptr);
   const std::size_t slash = path.find_last_of('/');
@@ -154,8 +161,9 @@ std::unique_ptr<Input> open_input(const std::string& path) {
   return std::make_unique<DiskInput>(path, std::move(directory), open_file(path));
 }
 
-std::unique_ptr<Input> open_standard_input(const std::function<bool(std::span<const std::byte> head)>& is_enough) {
-  struct stat status {};
+std::unique_ptr<Input> open_standard_input(
+    const std::function<bool(std::span<const std::byte> head)>& is_enough) {
+  struct stat status{};
   if (::fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode)) {
     Descriptor copy(::dup(STDIN_FILENO));
     if (!copy) fail(ErrorKind::io, "standard input: {}", std::strerror(errno));
@@ -182,9 +190,10 @@ std::unique_ptr<Input> open_standard_input(const std::function<bool(std::span<co
 }
 
 bool is_same_file(const std::string& a, const std::string& b) {
-  struct stat x {};
-  struct stat y {};
-  return ::stat(a.c_str(), &x) == 0 && ::stat(b.c_str(), &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+  struct stat x{};
+  struct stat y{};
+  return ::stat(a.c_str(), &x) == 0 && ::stat(b.c_str(), &y) == 0 && x.st_dev == y.st_dev &&
+         x.st_ino == y.st_ino;
 }
 
 }  // namespace ckpt

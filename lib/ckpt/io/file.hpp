@@ -21,7 +21,8 @@ std::unique_ptr<Input> open_input(const std::string& path);
 /// Standard input. A redirected regular file is read as such. Of a pipe, `is_enough(head)` says
 /// whether the format can be listed from its beginning (the source is then open-ended and is read
 /// only as far as asked); otherwise everything is spooled first.
-std::unique_ptr<Input> open_standard_input(const std::function<bool(std::span<const std::byte> head)>& is_enough);
+std::unique_ptr<Input> open_standard_input(
+    const std::function<bool(std::span<const std::byte> head)>& is_enough);
 
 /// Whether both paths lead to one file (by symlink, hard link or spelling). False when either is missing.
 bool is_same_file(const std::string& a, const std::string& b);

@@ -49,9 +49,12 @@ std::string folder_of(const std::string& path) {
 }  // namespace
 
 AtomicOutput::AtomicOutput(std::string path, Options options)
-    : path_(std::move(path)), target_(follow_links(path_)), folder_(folder_of(target_)), options_(std::move(options)) {
+    : path_(std::move(path)),
+      target_(follow_links(path_)),
+      folder_(folder_of(target_)),
+      options_(std::move(options)) {
   try {
-    struct stat status {};
+    struct stat status{};
     const bool exists = ::stat(target_.c_str(), &status) == 0;
     if (exists && S_ISDIR(status.st_mode)) fail(ErrorKind::io, "is a directory");
     is_special_ = exists && !S_ISREG(status.st_mode);
@@ -123,7 +126,8 @@ bool AtomicOutput::move(const ByteSource& source, std::uint64_t offset, std::uin
       if (size == wanted) return false;
       std::vector<std::byte> buffer(1U << 20);
       while (size > 0) {
-        const std::span<std::byte> part = std::span(buffer).first(std::min<std::uint64_t>(size, buffer.size()));
+        const std::span<std::byte> part =
+            std::span(buffer).first(std::min<std::uint64_t>(size, buffer.size()));
         source.read_at(offset + (wanted - size), part);
         write(part);
         size -= part.size();
@@ -168,7 +172,8 @@ void AtomicOutput::commit() {
         if (::link(temporary_.c_str(), target_.c_str()) != 0) {
           if (errno == EEXIST) throw already_there();
           if (::access(target_.c_str(), F_OK) == 0) throw already_there();
-          if (::rename(temporary_.c_str(), target_.c_str()) != 0) fail_with_errno("cannot be put in its place");
+          if (::rename(temporary_.c_str(), target_.c_str()) != 0)
+            fail_with_errno("cannot be put in its place");
         } else {
           ::unlink(temporary_.c_str());
         }

@@ -41,8 +41,8 @@ class AtomicOutput final : public Sink {
   void open_temporary();
   void give_name();
 
-  std::string path_;       // as the user named it, for messages
-  std::string target_;     // where the file goes, links resolved
+  std::string path_;    // as the user named it, for messages
+  std::string target_;  // where the file goes, links resolved
   std::string folder_;
   std::string temporary_;  // name of the temporary file; empty while it has none
   Options options_;

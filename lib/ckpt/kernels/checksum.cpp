@@ -47,7 +47,8 @@ std::array<std::byte, 32> Sha256::finish() {
 std::string hex(std::span<const std::byte> bytes) {
   std::string text;
   text.reserve(bytes.size() * 2);
-  for (const std::byte b : bytes) fmt::format_to(std::back_inserter(text), "{:02x}", std::to_integer<unsigned>(b));
+  for (const std::byte b : bytes)
+    fmt::format_to(std::back_inserter(text), "{:02x}", std::to_integer<unsigned>(b));
   return text;
 }
 
@@ -59,13 +60,15 @@ void verify_integrity(const Checkpoint& checkpoint, const std::function<bool(con
     std::uint32_t crc = 0;
     const std::uint64_t size = check.source->size();
     for (std::uint64_t at = 0; at < size;) {
-      const std::span<std::byte> part = std::span(buffer).first(std::min<std::uint64_t>(size - at, buffer.size()));
+      const std::span<std::byte> part =
+          std::span(buffer).first(std::min<std::uint64_t>(size - at, buffer.size()));
       check.source->read_at(at, part);
       crc = crc32(crc, part);
       at += part.size();
     }
     if (crc != check.crc32)
-      throw Error(ErrorKind::corrupt, fmt::format("member {}: the data's CRC-32 is {:08x}, but the file states {:08x}: the data have been damaged",
+      throw Error(ErrorKind::corrupt, fmt::format("member {}: the data's CRC-32 is {:08x}, but the file "
+                                                  "states {:08x}: the data have been damaged",
                                                   printable(check.what), crc, check.crc32))
           .in_file(checkpoint.file)
           .with_hint("fetch the file again");

@@ -42,13 +42,14 @@ double decode_minifloat(unsigned bits, const Minifloat& type) {
     return mantissa != 0 ? nan : is_negative ? -HUGE_VAL : HUGE_VAL;
   if (type.special == fn && exponent == exponent_mask && mantissa == mantissa_mask) return nan;
   if (type.special == fnuz && is_negative && exponent == 0 && mantissa == 0) return nan;
-  const int scale = (exponent == 0 ? 1 : static_cast<int>(exponent)) - type.bias - static_cast<int>(type.mantissa_bits);
-  const double value = std::ldexp(static_cast<double>(mantissa + (exponent == 0 ? 0U : mantissa_mask + 1)), scale);
+  const int scale =
+      (exponent == 0 ? 1 : static_cast<int>(exponent)) - type.bias - static_cast<int>(type.mantissa_bits);
+  const double value =
+      std::ldexp(static_cast<double>(mantissa + (exponent == 0 ? 0U : mantissa_mask + 1)), scale);
   return is_negative ? -value : value;
 }
 
-template <typename T>
-void decode_plain(std::span<const std::byte> bytes, std::vector<long double>& out) {
+template <typename T> void decode_plain(std::span<const std::byte> bytes, std::vector<long double>& out) {
   for (std::size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T)) {
     T value{};
     std::memcpy(&value, bytes.data() + i, sizeof(T));
@@ -74,37 +75,55 @@ void decode(DType dtype, std::span<const std::byte> bytes, std::vector<long doub
   out.reserve(bytes.size() / element_size(dtype) * numbers_per_element(dtype));
   switch (dtype) {
     case DType::f64:
-    case DType::c128: return decode_plain<double>(bytes, out);
+    case DType::c128:
+      return decode_plain<double>(bytes, out);
     case DType::f32:
     case DType::flex32:
-    case DType::c64: return decode_plain<float>(bytes, out);
-    case DType::f16: return decode_small<std::uint16_t>(bytes, half, out);
-    case DType::bf16: return decode_small<std::uint16_t>(bytes, brain, out);
-    case DType::f8_e4m3: return decode_small<std::uint8_t>(bytes, e4m3, out);
-    case DType::f8_e5m2: return decode_small<std::uint8_t>(bytes, e5m2, out);
-    case DType::f8_e4m3fnuz: return decode_small<std::uint8_t>(bytes, e4m3fnuz, out);
-    case DType::f8_e5m2fnuz: return decode_small<std::uint8_t>(bytes, e5m2fnuz, out);
+    case DType::c64:
+      return decode_plain<float>(bytes, out);
+    case DType::f16:
+      return decode_small<std::uint16_t>(bytes, half, out);
+    case DType::bf16:
+      return decode_small<std::uint16_t>(bytes, brain, out);
+    case DType::f8_e4m3:
+      return decode_small<std::uint8_t>(bytes, e4m3, out);
+    case DType::f8_e5m2:
+      return decode_small<std::uint8_t>(bytes, e5m2, out);
+    case DType::f8_e4m3fnuz:
+      return decode_small<std::uint8_t>(bytes, e4m3fnuz, out);
+    case DType::f8_e5m2fnuz:
+      return decode_small<std::uint8_t>(bytes, e5m2fnuz, out);
     case DType::f8_e8m0:
       for (const std::byte b : bytes) {
         const int exponent = std::to_integer<int>(b);
-        out.push_back(exponent == 255 ? std::numeric_limits<long double>::quiet_NaN() : std::ldexp(1.0L, exponent - 127));
+        out.push_back(exponent == 255 ? std::numeric_limits<long double>::quiet_NaN()
+                                      : std::ldexp(1.0L, exponent - 127));
       }
       return;
-    case DType::i64: return decode_plain<std::int64_t>(bytes, out);
-    case DType::i32: return decode_plain<std::int32_t>(bytes, out);
-    case DType::i16: return decode_plain<std::int16_t>(bytes, out);
-    case DType::i8: return decode_plain<std::int8_t>(bytes, out);
-    case DType::u64: return decode_plain<std::uint64_t>(bytes, out);
+    case DType::i64:
+      return decode_plain<std::int64_t>(bytes, out);
+    case DType::i32:
+      return decode_plain<std::int32_t>(bytes, out);
+    case DType::i16:
+      return decode_plain<std::int16_t>(bytes, out);
+    case DType::i8:
+      return decode_plain<std::int8_t>(bytes, out);
+    case DType::u64:
+      return decode_plain<std::uint64_t>(bytes, out);
     case DType::u32:
-    case DType::bool_u32: return decode_plain<std::uint32_t>(bytes, out);
-    case DType::u16: return decode_plain<std::uint16_t>(bytes, out);
+    case DType::bool_u32:
+      return decode_plain<std::uint32_t>(bytes, out);
+    case DType::u16:
+      return decode_plain<std::uint16_t>(bytes, out);
     case DType::u8:
     case DType::boolean:
-    case DType::bool_u8: return decode_plain<std::uint8_t>(bytes, out);
+    case DType::bool_u8:
+      return decode_plain<std::uint8_t>(bytes, out);
     case DType::f6_e2m3:
     case DType::f6_e3m2:
     case DType::f4:
-    case DType::qfloat: break;
+    case DType::qfloat:
+      break;
   }
   fail(ErrorKind::unsupported, "{} data is packed and is not taken apart", name(dtype));
 }

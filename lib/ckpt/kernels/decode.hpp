@@ -12,7 +12,9 @@ namespace ckpt {
 bool can_decode(DType dtype);
 
 /// How many numbers one element has: 2 for complex types, else 1.
-inline std::size_t numbers_per_element(DType dtype) { return info(dtype).kind == DTypeClass::complex ? 2 : 1; }
+inline std::size_t numbers_per_element(DType dtype) {
+  return info(dtype).kind == DTypeClass::complex ? 2 : 1;
+}
 
 /// The numbers of contiguous little-endian elements, every one exact: a long double holds all 64-bit
 /// integers. `bytes` holds whole elements; `out` gets `numbers_per_element` numbers for each.

@@ -12,14 +12,14 @@ namespace {
 // first-level cache, also when the rows lie a power of two apart.
 constexpr std::uint64_t tile = 16;
 
-template <typename Element>
-void copy_element(std::byte* target, const std::byte* source) {
+template <typename Element> void copy_element(std::byte* target, const std::byte* source) {
   std::memcpy(target, source, sizeof(Element));
 }
 
 /// `rows` runs along the source's closest elements, `columns` along the target's.
 template <typename Element>
-void copy_plane(std::byte* target, const std::byte* source, const CopyDimension& rows, const CopyDimension& columns) {
+void copy_plane(std::byte* target, const std::byte* source, const CopyDimension& rows,
+                const CopyDimension& columns) {
   for (std::uint64_t row = 0; row < rows.count; row += tile) {
     const std::uint64_t row_end = std::min(row + tile, rows.count);
     for (std::uint64_t column = 0; column < columns.count; column += tile) {
@@ -45,11 +45,16 @@ using PlaneCopy = void (*)(std::byte*, const std::byte*, const CopyDimension&, c
 
 PlaneCopy plane_copy(unsigned size) {
   switch (size) {
-    case 1: return copy_plane<std::uint8_t>;
-    case 2: return copy_plane<std::uint16_t>;
-    case 4: return copy_plane<std::uint32_t>;
-    case 8: return copy_plane<std::uint64_t>;
-    default: return copy_plane<Bytes16>;
+    case 1:
+      return copy_plane<std::uint8_t>;
+    case 2:
+      return copy_plane<std::uint16_t>;
+    case 4:
+      return copy_plane<std::uint32_t>;
+    case 8:
+      return copy_plane<std::uint64_t>;
+    default:
+      return copy_plane<Bytes16>;
   }
 }
 

@@ -40,8 +40,7 @@ void TensorReader::start_piece(const Tensor& tensor) {
     const std::uint64_t source_step = (*tensor.view.strides)[i] * size_;
     if (!dimensions_.empty() && source_step == dimensions_.back().source_step * dimensions_.back().count)
       dimensions_.back().count *= count;
-    else
-      dimensions_.push_back({count, source_step, target_step});
+    else dimensions_.push_back({count, source_step, target_step});
     target_step *= count;
   }
   std::ranges::reverse(dimensions_);

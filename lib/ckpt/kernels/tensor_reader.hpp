@@ -39,13 +39,13 @@ class TensorReader {
   std::vector<std::byte> target_;
   std::vector<std::byte> source_;
   const Tensor* whole_ = nullptr;
-  std::size_t piece_ = 0;           // of `whole_`, the one that is being read
-  const Tensor* tensor_ = nullptr;  // the same, or `whole_` where it has no pieces
-  unsigned size_ = 1;           // bytes of one element
-  std::uint64_t done_ = 0;      // bytes of the contiguous form that were delivered
+  std::size_t piece_ = 0;              // of `whole_`, the one that is being read
+  const Tensor* tensor_ = nullptr;     // the same, or `whole_` where it has no pieces
+  unsigned size_ = 1;                  // bytes of one element
+  std::uint64_t done_ = 0;             // bytes of the contiguous form that were delivered
   std::vector<Dimension> dimensions_;  // merged, outermost first; empty for a plain range
-  std::size_t level_ = 0;       // the dimension that a piece cuts; those inside it are whole
-  std::uint64_t at_most_ = 0;   // of that dimension, how many a piece holds
+  std::size_t level_ = 0;              // the dimension that a piece cuts; those inside it are whole
+  std::uint64_t at_most_ = 0;          // of that dimension, how many a piece holds
   std::vector<std::uint64_t> index_;   // of the next piece, down to `level_`
 };
 

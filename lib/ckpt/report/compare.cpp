@@ -104,14 +104,17 @@ class ValueComparer {
     if (p == q || (std::isnan(p) && std::isnan(q))) return false;
     const auto distance = static_cast<double>(std::fabs(p - q));
     // A number against NaN is farther than any distance, and stays so.
-    const bool is_farther = !std::isnan(difference_.max_abs) && (std::isnan(distance) || distance > difference_.max_abs);
+    const bool is_farther =
+        !std::isnan(difference_.max_abs) && (std::isnan(distance) || distance > difference_.max_abs);
     if (is_farther) {
       difference_.max_abs = distance;
       place_ = position;
       has_place_ = true;
     }
     if (std::isnan(distance) || std::isinf(distance)) return true;
-    return !(static_cast<long double>(distance) <= static_cast<long double>(tolerance_.absolute) + static_cast<long double>(tolerance_.relative) * std::fabs(q));
+    return !(static_cast<long double>(distance) <=
+             static_cast<long double>(tolerance_.absolute) +
+                 static_cast<long double>(tolerance_.relative) * std::fabs(q));
   }
 
   Tolerance tolerance_;
@@ -126,7 +129,8 @@ class ValueComparer {
 
 }  // namespace
 
-Comparison compare(const Checkpoint& a, const Checkpoint& b, const Tolerance& tolerance, std::uint64_t memory) {
+Comparison compare(const Checkpoint& a, const Checkpoint& b, const Tolerance& tolerance,
+                   std::uint64_t memory) {
   Comparison result;
   ValueComparer values(tolerance, memory);
   std::unordered_map<std::string_view, const Tensor*> in_b;
@@ -148,7 +152,8 @@ Comparison compare(const Checkpoint& a, const Checkpoint& b, const Tolerance& to
     const ValueDifference value = values.run(tensor, *other->second);
     if (std::isnan(value.max_abs) || value.max_abs > result.max_abs) result.max_abs = value.max_abs;
     if (value.count > 0) difference.values = value;
-    const bool is_other_type = tensor.dtype != other->second->dtype || tensor.quantization != other->second->quantization;
+    const bool is_other_type =
+        tensor.dtype != other->second->dtype || tensor.quantization != other->second->quantization;
     if (is_other_type) difference.what = Difference::What::dtype;
     if (is_other_type || difference.values) result.different.push_back(std::move(difference));
     else ++result.equal;

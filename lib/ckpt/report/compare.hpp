@@ -17,10 +17,10 @@ struct Tolerance {
 
 /// How the values of two tensors of one shape differ.
 struct ValueDifference {
-  std::uint64_t count = 0;            ///< elements that lie outside the tolerance
-  std::uint64_t elements = 0;         ///< of how many
-  double max_abs = 0;                 ///< largest |a - b|; NaN where only one side is a number
-  std::vector<std::uint64_t> at = {}; ///< index of the element where that is
+  std::uint64_t count = 0;             ///< elements that lie outside the tolerance
+  std::uint64_t elements = 0;          ///< of how many
+  double max_abs = 0;                  ///< largest |a - b|; NaN where only one side is a number
+  std::vector<std::uint64_t> at = {};  ///< index of the element where that is
 };
 
 /// One tensor that both have and that is not the same.
@@ -37,7 +37,7 @@ struct Comparison {
   std::vector<const Tensor*> only_in_b;
   std::vector<Difference> different;  ///< one entry a tensor, in A's order
   std::uint64_t equal = 0;            ///< tensors that are the same
-  double max_abs = 0;                 ///< over all tensors whose values were compared, within tolerance or not
+  double max_abs = 0;  ///< over all tensors whose values were compared, within tolerance or not
   bool is_equal() const noexcept { return only_in_a.empty() && only_in_b.empty() && different.empty(); }
 };
 

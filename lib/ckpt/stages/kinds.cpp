@@ -46,8 +46,10 @@ std::optional<Verdict> by_class(const Module& module) {
     const std::string_view last = whole.substr(whole.rfind('.') + 1);
     const ModuleKind* found = find_kind(last);
     // Llama's, T5's and others' own classes of the same arithmetic.
-    if (found == nullptr && (last.ends_with("RMSNorm") || last.ends_with("RmsNorm"))) found = find_kind("RmsNorm");
-    if (found == nullptr && last.ends_with("LayerNorm") && module.find("weight") != nullptr) found = find_kind("LayerNorm");
+    if (found == nullptr && (last.ends_with("RMSNorm") || last.ends_with("RmsNorm")))
+      found = find_kind("RmsNorm");
+    if (found == nullptr && last.ends_with("LayerNorm") && module.find("weight") != nullptr)
+      found = find_kind("LayerNorm");
     if (found != nullptr) return Verdict{found, fmt::format("pickled as {}", printable(whole))};
     return std::nullopt;
   }
@@ -61,8 +63,9 @@ std::optional<Verdict> by_bias(const Tensor& weight, const Tensor* bias, Directi
   const bool is_first = length == weight.shape[0];
   const bool is_second = length == weight.shape[1];
   if (is_first == is_second) return std::nullopt;
-  const std::string evidence = fmt::format("bias {} is as long as the {} dimension of weight {}", to_string(bias->shape),
-                                           is_first ? "first" : "second", to_string(weight.shape));
+  const std::string evidence =
+      fmt::format("bias {} is as long as the {} dimension of weight {}", to_string(bias->shape),
+                  is_first ? "first" : "second", to_string(weight.shape));
   if (direction == Direction::pytorch_to_burn) return kind(is_first ? "Linear" : "Conv1D", evidence);
   // burn keeps [in, out]; the other way round would be a Linear saved in column layout.
   if (is_second) return kind("Linear", evidence);
@@ -84,19 +87,23 @@ std::optional<Verdict> by_siblings(const Module& module, Direction direction) {
                           module.tensors.size() == 1 && !module.has_children;
     if (is_alpha) return kind("PRelu", "alpha stands alone");
     if (direction == Direction::burn_to_pytorch && is_vector(gamma)) {
-      if (module.has_children) return kind("none", "gamma of a module that holds others: a parameter of its own");
+      if (module.has_children)
+        return kind("none", "gamma of a module that holds others: a parameter of its own");
       return std::nullopt;
     }
     return kind("none", "no weight of a layer");
   }
   switch (weight->shape.size()) {
-    case 0: return kind("none", "a scalar");
+    case 0:
+      return kind("none", "a scalar");
     case 1:
       if (is_vector(bias) && bias->shape == weight->shape)
         return kind("LayerNorm", fmt::format("weight and bias are both {}", to_string(weight->shape)));
       return std::nullopt;
-    case 2: return by_bias(*weight, bias, direction);
-    default: return kind("Conv", fmt::format("weight has {} dimensions", weight->shape.size()));
+    case 2:
+      return by_bias(*weight, bias, direction);
+    default:
+      return kind("Conv", fmt::format("weight has {} dimensions", weight->shape.size()));
   }
 }
 
@@ -124,10 +131,14 @@ class Neighbours {
     if (!is_index(leaf_name(path))) put(by_segment_, std::string(leaf_name(path)), kind);
   }
   std::optional<Verdict> find(std::string_view path) const {
-    if (const auto found = by_path_.find(without_indices(path)); found != by_path_.end() && found->second != nullptr)
-      return Verdict{found->second, fmt::format("{} is proven to be one for other indices", printable(found->first))};
-    if (const auto found = by_segment_.find(leaf_name(path)); found != by_segment_.end() && found->second != nullptr)
-      return Verdict{found->second, fmt::format("every other {} is proven to be one", printable(found->first))};
+    if (const auto found = by_path_.find(without_indices(path));
+        found != by_path_.end() && found->second != nullptr)
+      return Verdict{found->second,
+                     fmt::format("{} is proven to be one for other indices", printable(found->first))};
+    if (const auto found = by_segment_.find(leaf_name(path));
+        found != by_segment_.end() && found->second != nullptr)
+      return Verdict{found->second,
+                     fmt::format("every other {} is proven to be one", printable(found->first))};
     return std::nullopt;
   }
 
@@ -166,7 +177,8 @@ class Decider {
     for (const Module& module : modules_)
       for (std::string_view path = module.path; !path.empty();) {
         path = module_path(path);
-        if (const auto parent = index_.find(path); parent != index_.end()) modules_[parent->second].has_children = true;
+        if (const auto parent = index_.find(path); parent != index_.end())
+          modules_[parent->second].has_children = true;
       }
   }
 
@@ -194,14 +206,16 @@ class Decider {
       }
       decisions_.push_back(std::move(decision));
     }
-    for (std::size_t i = 0; i < open.size(); ++i) settle_open(decisions_[open[i]], *open_modules_[i], neighbours);
+    for (std::size_t i = 0; i < open.size(); ++i)
+      settle_open(decisions_[open[i]], *open_modules_[i], neighbours);
     return std::move(decisions_);
   }
 
  private:
   std::optional<Verdict> by_rule(std::string_view path) const {
     for (const KindRule& rule : rules_)
-      if (rule.path.matches(path)) return Verdict{rule.kind, fmt::format("given by `{}`", printable(rule.text))};
+      if (rule.path.matches(path))
+        return Verdict{rule.kind, fmt::format("given by `{}`", printable(rule.text))};
     return std::nullopt;
   }
 
@@ -239,10 +253,12 @@ class Decider {
       if (hidden == names_.end() || hidden->second->shape.size() != 2) return;
       const Shape& shape = hidden->second->shape;
       if (shape[0] != shape[1] * kind.gates) return;
-      evidence = fmt::format("weight_hh_l0 {} stacks {} gate{}", to_string(shape), kind.gates, kind.gates == 1 ? "" : "s");
+      evidence = fmt::format("weight_hh_l0 {} stacks {} gate{}", to_string(shape), kind.gates,
+                             kind.gates == 1 ? "" : "s");
     }
     owners_.insert({path, decisions_.size()});
-    decisions_.push_back({path, &kind, given ? Strength::given : Strength::siblings, given ? given->evidence : evidence});
+    decisions_.push_back(
+        {path, &kind, given ? Strength::given : Strength::siblings, given ? given->evidence : evidence});
   }
 
   bool is_owned(std::string_view path) const {

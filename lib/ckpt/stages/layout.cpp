@@ -22,7 +22,9 @@ struct Instance {
   std::string torch_suffix;  // `_reverse` of a bidirectional recurrent module
   std::string burn_path;
 
-  std::string torch_name(const ParameterRow& row) const { return join_path(torch_path, row.torch) + torch_suffix; }
+  std::string torch_name(const ParameterRow& row) const {
+    return join_path(torch_path, row.torch) + torch_suffix;
+  }
   std::string burn_name(const ParameterRow& row) const { return join_path(burn_path, row.burn); }
 };
 
@@ -55,8 +57,10 @@ void refuse_undecided(const Checkpoint& checkpoint, const std::vector<KindDecisi
   for (const KindDecision& decision : decisions) {
     if (decision.kind != nullptr) continue;
     for (const Tensor& tensor : checkpoint.tensors)
-      if (module_path(tensor.name) == decision.path && (leaf_name(tensor.name) == "weight" || leaf_name(tensor.name) == "gamma")) {
-        tensors.push_back(fmt::format("{} {} ({})", printable(tensor.name), to_string(tensor.shape), decision.evidence));
+      if (module_path(tensor.name) == decision.path &&
+          (leaf_name(tensor.name) == "weight" || leaf_name(tensor.name) == "gamma")) {
+        tensors.push_back(
+            fmt::format("{} {} ({})", printable(tensor.name), to_string(tensor.shape), decision.evidence));
         lines.push_back(fmt::format("--module '{} => {}'", printable(anchored(decision.path)),
                                     tensor.shape.size() == 2 ? "Linear" : "RmsNorm"));
       }
@@ -66,10 +70,12 @@ void refuse_undecided(const Checkpoint& checkpoint, const std::vector<KindDecisi
   const std::string more = tensors.size() > shown ? fmt::format(", and {} more", tensors.size() - shown) : "";
   lines.resize(shown);
   refuse(checkpoint,
-         fmt::format("the layout of {} tensor{} is undecided: {}{}", tensors.size(), tensors.size() == 1 ? "" : "s",
-                     fmt::join(tensors.begin(), tensors.begin() + static_cast<std::ptrdiff_t>(shown), "; "), more),
-         fmt::format("say what they are (Linear is transposed; Embedding and Conv1D are not; none is left alone): {}",
-                     fmt::join(lines, " ")));
+         fmt::format(
+             "the layout of {} tensor{} is undecided: {}{}", tensors.size(), tensors.size() == 1 ? "" : "s",
+             fmt::join(tensors.begin(), tensors.begin() + static_cast<std::ptrdiff_t>(shown), "; "), more),
+         fmt::format(
+             "say what they are (Linear is transposed; Embedding and Conv1D are not; none is left alone): {}",
+             fmt::join(lines, " ")));
 }
 
 class Layout {
@@ -79,7 +85,8 @@ class Layout {
     report_.direction = direction;
     report_.decisions = decide_kinds(checkpoint_, direction, rules);
     refuse_undecided(checkpoint_, report_.decisions);
-    for (std::size_t i = 0; i < checkpoint_.tensors.size(); ++i) index_.emplace(checkpoint_.tensors[i].name, i);
+    for (std::size_t i = 0; i < checkpoint_.tensors.size(); ++i)
+      index_.emplace(checkpoint_.tensors[i].name, i);
     for (std::size_t i = 0; i < report_.decisions.size(); ++i) {
       decision_of_path_.emplace(report_.decisions[i].path, i);
       add_instances(i);
@@ -112,12 +119,15 @@ class Layout {
     if (d.kind->parameters.empty()) return;
     const auto has = [&](const std::string& name) { return index_.contains(name); };
     const bool is_recurrent = d.kind->gates != 0;
-    if (is_recurrent && report_.direction == Direction::pytorch_to_burn && has(join_path(d.path, "weight_ih_l0_reverse"))) {
+    if (is_recurrent && report_.direction == Direction::pytorch_to_burn &&
+        has(join_path(d.path, "weight_ih_l0_reverse"))) {
       instances_.push_back({d.kind, decision, d.path, "", join_path(d.path, "forward")});
       instances_.push_back({d.kind, decision, d.path, "_reverse", join_path(d.path, "reverse")});
-    } else if (is_recurrent && report_.direction == Direction::burn_to_pytorch && is_half_of_bidirectional(d)) {
+    } else if (is_recurrent && report_.direction == Direction::burn_to_pytorch &&
+               is_half_of_bidirectional(d)) {
       const bool is_reverse = leaf_name(d.path) == "reverse";
-      instances_.push_back({d.kind, decision, std::string(module_path(d.path)), is_reverse ? "_reverse" : "", d.path});
+      instances_.push_back(
+          {d.kind, decision, std::string(module_path(d.path)), is_reverse ? "_reverse" : "", d.path});
     } else {
       instances_.push_back({d.kind, decision, d.path, "", d.path});
     }
@@ -133,21 +143,28 @@ class Layout {
   /// The decision on the module that owns a tensor, nearest path first.
   std::size_t decision_of(std::string_view name) const {
     for (std::string_view path = module_path(name);; path = module_path(path)) {
-      if (const auto at = decision_of_path_.find(std::string(path)); at != decision_of_path_.end()) return at->second;
+      if (const auto at = decision_of_path_.find(std::string(path)); at != decision_of_path_.end())
+        return at->second;
       if (path.empty()) return 0;
     }
   }
 
   void require_whole_elements(const Tensor& tensor, std::string_view what) const {
     if (element_size(tensor.view.stored) == 0 || info(tensor.dtype).kind == DTypeClass::quantized)
-      refuse(checkpoint_, fmt::format("tensor {}: {} data is packed and cannot be {}", printable(tensor.name), name(tensor.dtype), what),
-             fmt::format("leave it as it is with --module '{} => none'", printable(anchored(module_path(tensor.name)))));
+      refuse(checkpoint_,
+             fmt::format("tensor {}: {} data is packed and cannot be {}", printable(tensor.name),
+                         name(tensor.dtype), what),
+             fmt::format("leave it as it is with --module '{} => none'",
+                         printable(anchored(module_path(tensor.name)))));
   }
 
   Tensor transposed_matrix(const Tensor& tensor, const Instance& instance) const {
     if (tensor.shape.size() != 2)
-      refuse(checkpoint_, fmt::format("tensor {} {} of a {} is not a matrix", printable(tensor.name), to_string(tensor.shape), instance.kind->name),
-             fmt::format("say what it is with --module '{} => KIND'", printable(anchored(module_path(tensor.name)))));
+      refuse(checkpoint_,
+             fmt::format("tensor {} {} of a {} is not a matrix", printable(tensor.name),
+                         to_string(tensor.shape), instance.kind->name),
+             fmt::format("say what it is with --module '{} => KIND'",
+                         printable(anchored(module_path(tensor.name)))));
     require_whole_elements(tensor, "transposed");
     return transposed(tensor, 0, 1);
   }
@@ -164,9 +181,11 @@ class Layout {
     if (report_.decisions.empty()) return;
     const KindDecision& d = report_.decisions[decision];
     if (d.kind->torch_marks.empty() || report_.direction != Direction::pytorch_to_burn) return;
-    refuse(checkpoint_, fmt::format("tensor {}: burn's {} has no place for it", printable(tensor.name), d.kind->name),
-           fmt::format("leave the module as it is with --module '{} => none', or drop the tensor with --exclude",
-                       printable(anchored(d.path))));
+    refuse(
+        checkpoint_,
+        fmt::format("tensor {}: burn's {} has no place for it", printable(tensor.name), d.kind->name),
+        fmt::format("leave the module as it is with --module '{} => none', or drop the tensor with --exclude",
+                    printable(anchored(d.path))));
   }
 
   void to_burn(const Tensor& tensor) {
@@ -182,12 +201,16 @@ class Layout {
       LayoutStep step{instance->burn_name(*row), {tensor.name}, "", instance->decision};
       if (row->parts > 1) {
         if (tensor.shape.empty() || tensor.shape[0] % row->parts != 0)
-          refuse(checkpoint_, fmt::format("tensor {} {} cannot be cut into {} equal parts", printable(tensor.name), to_string(tensor.shape), row->parts),
-                 fmt::format("leave the module as it is with --module '{} => none'", printable(anchored(instance->torch_path))));
+          refuse(checkpoint_,
+                 fmt::format("tensor {} {} cannot be cut into {} equal parts", printable(tensor.name),
+                             to_string(tensor.shape), row->parts),
+                 fmt::format("leave the module as it is with --module '{} => none'",
+                             printable(anchored(instance->torch_path))));
         require_whole_elements(tensor, "cut");
         const std::uint64_t count = tensor.shape[0] / row->parts;
         piece = rows(std::move(piece), row->part * count, count);
-        step.what = fmt::format("rows {} to {} of {}", row->part * count, (row->part + 1U) * count, tensor.shape[0]);
+        step.what =
+            fmt::format("rows {} to {} of {}", row->part * count, (row->part + 1U) * count, tensor.shape[0]);
         if (row->part == 0) ++report_.split;
         ++report_.parts;
       }
@@ -210,14 +233,18 @@ class Layout {
     for (const Place& part : by_torch_.at(name)) {
       const Tensor* piece = find(part.instance->burn_name(*part.row));
       if (piece == nullptr)
-        refuse(checkpoint_, fmt::format("{} of PyTorch's {} needs {}, which is missing", printable(name), part.instance->kind->name,
-                                        printable(part.instance->burn_name(*part.row))),
-               fmt::format("leave the module as it is with --module '{} => none'", printable(anchored(part.instance->burn_path))));
+        refuse(checkpoint_,
+               fmt::format("{} of PyTorch's {} needs {}, which is missing", printable(name),
+                           part.instance->kind->name, printable(part.instance->burn_name(*part.row))),
+               fmt::format("leave the module as it is with --module '{} => none'",
+                           printable(anchored(part.instance->burn_path))));
       step.from.push_back(piece->name);
-      pieces.push_back(part.row->operation == Operation::transpose ? transposed_matrix(*piece, *part.instance) : *piece);
+      pieces.push_back(part.row->operation == Operation::transpose ? transposed_matrix(*piece, *part.instance)
+                                                                   : *piece);
       require_whole_elements(pieces.back(), "joined");
     }
-    step.what = fmt::format("joined from {}{}", pieces.size(), place->row->operation == Operation::transpose ? ", each transposed" : "");
+    step.what = fmt::format("joined from {}{}", pieces.size(),
+                            place->row->operation == Operation::transpose ? ", each transposed" : "");
     step.is_transposed = place->row->operation == Operation::transpose;
     report_.merged += pieces.size();
     ++report_.wholes;
@@ -254,7 +281,8 @@ class Layout {
       step.is_transposed = true;
     }
     step.is_renamed = step.name != before;
-    for (const auto& [is_so, word] : {std::pair{step.is_transposed, "transposed"}, std::pair{step.is_renamed, "renamed"}})
+    for (const auto& [is_so, word] :
+         {std::pair{step.is_transposed, "transposed"}, std::pair{step.is_renamed, "renamed"}})
       if (is_so) step.what += (step.what.empty() ? "" : ", ") + std::string(word);
     if (step.what.empty()) step.what = "unchanged";
     if (row.parts > 1) tensor.param_id.reset();

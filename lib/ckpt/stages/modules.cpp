@@ -95,10 +95,12 @@ constexpr std::array rnn{
 constexpr std::array<std::string_view, 1> linear_aliases{"NonDynamicallyQuantizableLinear"};
 constexpr std::array<std::string_view, 1> embedding_aliases{"EmbeddingBag"};
 // `Conv1d` is PyTorch's convolution as well as, in any case, GPT-2's `Conv1D`: both are copied.
-constexpr std::array<std::string_view, 6> conv_aliases{"Conv2d",          "Conv3d",          "ConvTranspose1d",
-                                                       "ConvTranspose2d", "ConvTranspose3d", "DeformConv2d"};
-constexpr std::array<std::string_view, 4> batch_norm_aliases{"BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"};
-constexpr std::array<std::string_view, 3> instance_norm_aliases{"InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"};
+constexpr std::array<std::string_view, 6> conv_aliases{
+    "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "DeformConv2d"};
+constexpr std::array<std::string_view, 4> batch_norm_aliases{"BatchNorm1d", "BatchNorm2d", "BatchNorm3d",
+                                                             "SyncBatchNorm"};
+constexpr std::array<std::string_view, 3> instance_norm_aliases{"InstanceNorm1d", "InstanceNorm2d",
+                                                                "InstanceNorm3d"};
 
 constexpr std::array<std::string_view, 2> attention_torch_marks{"in_proj_weight", "q_proj_weight"};
 constexpr std::array<std::string_view, 4> attention_burn_marks{"query.weight", "key.weight", "value.weight",
@@ -108,7 +110,8 @@ constexpr std::array<std::string_view, 2> lstm_burn_marks{"forget_gate.input_tra
                                                           "cell_gate.input_transform.weight"};
 constexpr std::array<std::string_view, 2> gru_burn_marks{"reset_gate.input_transform.weight",
                                                          "new_gate.input_transform.weight"};
-constexpr std::array<std::string_view, 2> rnn_burn_marks{"gate.input_transform.weight", "gate.hidden_transform.weight"};
+constexpr std::array<std::string_view, 2> rnn_burn_marks{"gate.input_transform.weight",
+                                                         "gate.hidden_transform.weight"};
 
 constexpr std::array table{
     ModuleKind{"Linear", linear_aliases, linear},

@@ -27,8 +27,8 @@ struct ParameterRow {
 
 /// One kind of module: a row of the table of modules.
 struct ModuleKind {
-  std::string_view name;                        ///< as `--module` spells it
-  std::span<const std::string_view> aliases;    ///< other spellings, and the last part of class names
+  std::string_view name;                      ///< as `--module` spells it
+  std::span<const std::string_view> aliases;  ///< other spellings, and the last part of class names
   std::span<const ParameterRow> parameters;
   /// Kinds that own everything below their path are told by the names there: in PyTorch any of these …
   std::span<const std::string_view> torch_marks = {};

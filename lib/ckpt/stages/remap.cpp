@@ -31,14 +31,16 @@ std::string describe(const Renaming& renaming, const std::vector<Rule>& rules) {
 
 }  // namespace
 
-void require_unique_names(const Checkpoint& checkpoint, const std::function<std::string(std::size_t)>& came_from) {
+void require_unique_names(const Checkpoint& checkpoint,
+                          const std::function<std::string(std::size_t)>& came_from) {
   std::unordered_map<std::string_view, std::size_t> seen;
   seen.reserve(checkpoint.tensors.size());
   for (std::size_t i = 0; i < checkpoint.tensors.size(); ++i) {
     const auto [other, is_new] = seen.emplace(checkpoint.tensors[i].name, i);
     if (!is_new)
-      throw Error(ErrorKind::refused, fmt::format("two tensors become {}: {} and {}", printable(checkpoint.tensors[i].name),
-                                                  came_from(other->second), came_from(i)))
+      throw Error(ErrorKind::refused,
+                  fmt::format("two tensors become {}: {} and {}", printable(checkpoint.tensors[i].name),
+                              came_from(other->second), came_from(i)))
           .in_file(checkpoint.file)
           .with_hint("narrow a rule, or drop one of the two with --exclude");
   }
@@ -54,7 +56,8 @@ Remapped remap(Checkpoint checkpoint, const std::vector<Rule>& rules) {
     for (const std::size_t rule : renaming.fired) ++report.hits[rule];
     tensor.name = renaming.to;
     std::vector<std::size_t> again;
-    if (!renaming.fired.empty() && apply(renaming.to, rules, again) != renaming.to) report.unstable.push_back(renaming.to);
+    if (!renaming.fired.empty() && apply(renaming.to, rules, again) != renaming.to)
+      report.unstable.push_back(renaming.to);
     report.names.push_back(std::move(renaming));
   }
   std::vector<std::size_t> ignored;
@@ -70,7 +73,8 @@ std::string strip_wrappers(std::string_view name) {
     const std::size_t dot = name.find('.');
     const std::string_view segment = name.substr(0, dot);
     // The last segment is the tensor itself.
-    const bool is_wrapper = dot != std::string_view::npos && std::ranges::find(wrappers, segment) != wrappers.end();
+    const bool is_wrapper =
+        dot != std::string_view::npos && std::ranges::find(wrappers, segment) != wrappers.end();
     if (!is_wrapper) out += name.substr(0, dot == std::string_view::npos ? dot : dot + 1);
     if (dot == std::string_view::npos) return out;
     name.remove_prefix(dot + 1);
@@ -86,7 +90,8 @@ Checkpoint strip_wrappers(Checkpoint checkpoint, std::uint64_t& stripped) {
     if (tensor.name != before.back()) ++stripped;
   }
   for (Refused& refused : checkpoint.refused) refused.name = strip_wrappers(refused.name);
-  require_unique_names(checkpoint, [&](std::size_t i) { return printable(before[i]) + " by --strip-wrappers"; });
+  require_unique_names(checkpoint,
+                       [&](std::size_t i) { return printable(before[i]) + " by --strip-wrappers"; });
   return checkpoint;
 }
 

@@ -19,8 +19,8 @@ struct Renaming {
 
 /// What remapping did, for reports and warnings.
 struct RemapReport {
-  std::vector<Renaming> names;     ///< one a tensor, in file order
-  std::vector<std::uint64_t> hits; ///< for each rule, how many names it matched
+  std::vector<Renaming> names;      ///< one a tensor, in file order
+  std::vector<std::uint64_t> hits;  ///< for each rule, how many names it matched
   /// Names that the rules would change again if they were applied to the result.
   std::vector<std::string> unstable;
 };
@@ -42,6 +42,7 @@ Checkpoint strip_wrappers(Checkpoint checkpoint, std::uint64_t& stripped);
 
 /// Throws `refused` when two tensors have one name. `came_from(index)` tells of a tensor where it is
 /// from (`a.weight by rule ^[ab]\. => c.`).
-void require_unique_names(const Checkpoint& checkpoint, const std::function<std::string(std::size_t)>& came_from);
+void require_unique_names(const Checkpoint& checkpoint,
+                          const std::function<std::string(std::size_t)>& came_from);
 
 }  // namespace ckpt

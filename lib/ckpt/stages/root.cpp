@@ -30,7 +30,8 @@ std::vector<const Root*> roots_of(const Checkpoint& checkpoint, bool only_models
 std::optional<std::string_view> below(std::string_view name, std::string_view key) {
   if (key.empty()) return name;
   if (name == key) return name;
-  if (name.size() > key.size() && name.starts_with(key) && name[key.size()] == '.') return name.substr(key.size() + 1);
+  if (name.size() > key.size() && name.starts_with(key) && name[key.size()] == '.')
+    return name.substr(key.size() + 1);
   return std::nullopt;
 }
 
@@ -54,11 +55,15 @@ Checkpoint take(Checkpoint checkpoint, const std::string& key, std::vector<std::
 
 }  // namespace
 
-Checkpoint select_root(Checkpoint checkpoint, const std::optional<std::string>& key, std::vector<std::string>& dropped) {
+Checkpoint select_root(Checkpoint checkpoint, const std::optional<std::string>& key,
+                       std::vector<std::string>& dropped) {
   if (key) {
     const std::string place = *key == "." ? "" : *key;
-    const bool exists = std::ranges::any_of(checkpoint.tensors, [&](const Tensor& t) { return below(t.name, place).has_value(); }) ||
-                        std::ranges::any_of(checkpoint.refused, [&](const Refused& r) { return below(r.name, place).has_value(); });
+    const bool exists =
+        std::ranges::any_of(checkpoint.tensors,
+                            [&](const Tensor& t) { return below(t.name, place).has_value(); }) ||
+        std::ranges::any_of(checkpoint.refused,
+                            [&](const Refused& r) { return below(r.name, place).has_value(); });
     if (!exists) {
       const std::vector<const Root*> roots = roots_of(checkpoint, false);
       Error error(ErrorKind::refused, fmt::format("there are no tensors under {}", printable(*key)));
@@ -70,7 +75,8 @@ Checkpoint select_root(Checkpoint checkpoint, const std::optional<std::string>& 
   }
   const std::vector<const Root*> models = roots_of(checkpoint, true);
   if (models.size() > 1)
-    throw Error(ErrorKind::refused, fmt::format("{} places hold tensors of a model: {}", models.size(), list_roots(models)))
+    throw Error(ErrorKind::refused,
+                fmt::format("{} places hold tensors of a model: {}", models.size(), list_roots(models)))
         .in_file(checkpoint.file)
         .with_hint(fmt::format("--top-level-key '{}' takes one of them, --top-level-key . all",
                                models.front()->key.empty() ? "." : printable(models.front()->key)));

@@ -18,7 +18,8 @@ std::string_view trimmed(std::string_view text) {
 RuleText split_rule(std::string_view line) {
   // An arrow between blanks separates; without one, the first arrow at all (`a=>b`).
   std::size_t arrow = line.find(" =>");
-  while (arrow != std::string_view::npos && arrow + 3 < line.size() && line[arrow + 3] != ' ' && line[arrow + 3] != '\r')
+  while (arrow != std::string_view::npos && arrow + 3 < line.size() && line[arrow + 3] != ' ' &&
+         line[arrow + 3] != '\r')
     arrow = line.find(" =>", arrow + 1);
   std::size_t left_end = arrow;
   if (arrow == std::string_view::npos) {

@@ -1,0 +1,79 @@
+#include "ckpt/codec/pickle_writer.hpp"
+
+#include <bit>
+
+#include "ckpt/core/bytes.hpp"
+#include "ckpt/core/error.hpp"
+
+namespace ckpt {
+
+PickleWriter::PickleWriter() {
+  put('\x80');
+  put('\x02');
+}
+
+void PickleWriter::put_bytes(std::string_view bytes) {
+  const std::span<const std::byte> raw = as_bytes(bytes);
+  bytes_.insert(bytes_.end(), raw.begin(), raw.end());
+}
+
+void PickleWriter::put_little(std::uint64_t value, unsigned size) {
+  for (unsigned i = 0; i < size; ++i) bytes_.push_back(static_cast<std::byte>(value >> (8 * i)));
+}
+
+void PickleWriter::global(std::string_view module, std::string_view name) {
+  put('c');
+  put_bytes(module);
+  put('\n');
+  put_bytes(name);
+  put('\n');
+}
+
+void PickleWriter::text(std::string_view value) {
+  if (value.size() > UINT32_MAX)
+    fail(ErrorKind::refused, "a text of {} bytes is too long for a pickle", value.size());
+  put('X');
+  put_little(value.size(), 4);
+  put_bytes(value);
+}
+
+void PickleWriter::integer(std::uint64_t value) {
+  if (value <= 0xFF) {
+    put('K');
+    put_little(value, 1);
+  } else if (value <= 0xFFFF) {
+    put('M');
+    put_little(value, 2);
+  } else if (value <= INT32_MAX) {
+    put('J');
+    put_little(value, 4);
+  } else {
+    // LONG1 is signed: a ninth byte keeps the highest bit from being the sign.
+    const unsigned size = static_cast<unsigned>(std::bit_width(value)) / 8 + 1;
+    put('\x8a');
+    put_little(size, 1);
+    put_little(value, size < 8 ? size : 8);
+    if (size > 8) put_little(0, size - 8);
+  }
+}
+
+void PickleWriter::real(double value) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  put('G');
+  for (unsigned i = 8; i-- > 0;) bytes_.push_back(static_cast<std::byte>(bits >> (8 * i)));  // big-endian
+}
+
+void PickleWriter::integers(std::span<const std::uint64_t> values) {
+  if (values.empty()) return empty_tuple();
+  if (values.size() > 3) mark();
+  for (const std::uint64_t value : values) integer(value);
+  constexpr char by_size[] = {'\x85', '\x86', '\x87'};
+  put(values.size() > 3 ? 't' : by_size[values.size() - 1]);
+}
+
+std::vector<std::byte> PickleWriter::finish() && {
+  put('.');
+  return std::move(bytes_);
+}
+
+}  // namespace ckpt
