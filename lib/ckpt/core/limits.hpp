@@ -19,6 +19,8 @@ inline constexpr std::uint64_t burnpack_tensor = 10ULL << 30;
 inline constexpr std::uint64_t burnpack_file = 100ULL << 30;
 /// Nesting of JSON, CBOR and MessagePack: serde's own limit, far above what any writer makes.
 inline constexpr unsigned nesting = 128;
+/// A JSON record of burn is taken into memory whole, at several times its size.
+inline constexpr std::uint64_t json_record = 1ULL << 30;
 /// Nesting of pickled containers and modules: Python's default recursion limit is 1000.
 inline constexpr unsigned pickle_nesting = 1000;
 /// Bytes of one pickle that are taken into memory. A state dict of 100 000 tensors needs about 30 MB.

@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "ckpt/core/error.hpp"
+#include "ckpt/formats/burn_record.hpp"
 #include "ckpt/formats/burnpack/burnpack.hpp"
 #include "ckpt/formats/not_weights.hpp"
 #include "ckpt/formats/pytorch/pytorch.hpp"
@@ -27,6 +28,16 @@ constexpr std::array table{
            plan_burnpack, burnpack_holds},
     Format{"safetensors", safetensors_extensions, true, true, false, false, recognise_safetensors,
            read_safetensors, plan_safetensors, safetensors_holds},
+    Format{"burn-record",
+           {},
+           false,
+           false,
+           false,
+           false,
+           recognise_burn_record,
+           read_burn_record,
+           nullptr,
+           nullptr},
     Format{"pytorch", pytorch_extensions, false, false, false, false, recognise_pytorch, read_pytorch,
            plan_pytorch, pytorch_holds},
 };
