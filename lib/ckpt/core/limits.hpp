@@ -21,8 +21,14 @@ inline constexpr unsigned pickle_nesting = 1000;
 inline constexpr std::uint64_t pickle_bytes = 1ULL << 30;
 /// Nodes of one pickle; a node costs about 100 bytes. The largest checkpoints known have 10 million.
 inline constexpr std::uint64_t pickle_nodes = 20'000'000;
+/// Items of all containers of one pickle, 4 bytes each: a memo lets few nodes stand in many places.
+inline constexpr std::uint64_t pickle_items = 2 * pickle_nodes;
 /// Tensors and values that a walk through a pickle may name: shared objects can have 2^60 paths.
 inline constexpr std::uint64_t walk_steps = 4'000'000;
+/// Places that any pickle may unfold to, and how many more each of its nodes allows: a model that is
+/// shared by a few paths stays far below, and the catalogue stays in proportion to the file.
+inline constexpr std::uint64_t walk_free_steps = 100'000;
+inline constexpr std::uint64_t walk_steps_per_node = 4;
 /// Values beside the tensors that are shown; the rest is counted.
 inline constexpr std::uint64_t shown_values = 20'000;
 /// Members of a ZIP archive; one per storage, and ZIP64 counts them in 64 bits.

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "ckpt/codec/pickle.hpp"
+
+namespace ckpt::pickle {
+
+/// Numbered nodes. Python numbers them from 0, so a vector serves; stray numbers go to a map, so that
+/// memory stays in proportion to the file.
+class Memo {
+ public:
+  void put(std::uint64_t number, NodeId id) {
+    NodeId* slot = nullptr;
+    if (number < dense_.size() || number < 2 * size_ + 1024) {
+      if (number >= dense_.size()) dense_.resize(number + 1, no_node);
+      slot = &dense_[number];
+      if (!sparse_.empty()) size_ -= sparse_.erase(number);
+    } else {
+      slot = &sparse_.try_emplace(number, no_node).first->second;
+    }
+    if (*slot == no_node) ++size_;
+    *slot = id;
+  }
+  /// The node of that number, or `no_node`.
+  NodeId get(std::uint64_t number) const {
+    if (number < dense_.size() && dense_[number] != no_node) return dense_[number];
+    const auto found = sparse_.find(number);
+    return found == sparse_.end() ? no_node : found->second;
+  }
+  /// How many numbers are in use: what MEMOIZE counts by.
+  std::uint64_t size() const noexcept { return size_; }
+
+ private:
+  std::vector<NodeId> dense_;
+  std::unordered_map<std::uint64_t, NodeId> sparse_;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace ckpt::pickle

@@ -1,0 +1,247 @@
+// The walk from the root of the object to every tensor. Its name is the path: keys of dicts, positions in
+// lists, attributes of objects, joined by dots. A pickled nn.Module is seen as its state_dict() would name
+// it.
+//
+// Objects may be shared (each path is a name of its own) and may contain themselves (a path ends where it
+// would enter an object twice). What holds no tensor is shown as a value and not walked.
+#include "ckpt/formats/pytorch/catalogue.hpp"
+
+#include <algorithm>
+#include <unordered_set>
+#include <utility>
+
+#include "ckpt/core/error.hpp"
+#include "ckpt/core/limits.hpp"
+#include "ckpt/core/text.hpp"
+#include "ckpt/formats/pytorch/foreign.hpp"
+#include "ckpt/formats/pytorch/reach.hpp"
+#include "ckpt/formats/pytorch/roots.hpp"
+#include "ckpt/formats/pytorch/structure.hpp"
+#include "ckpt/formats/pytorch/tensors.hpp"
+#include "ckpt/formats/pytorch/values.hpp"
+
+namespace ckpt::pytorch {
+namespace {
+
+/// An honest file shares some modules and tensors; a hostile one unfolds to astronomic numbers of paths.
+std::uint64_t step_limit(const pickle::Graph& graph) {
+  return std::min<std::uint64_t>(limits::walk_steps,
+                                 limits::walk_free_steps + limits::walk_steps_per_node * graph.size());
+}
+
+class Walk {
+ public:
+  Walk(const Document& document, bool is_script, Checkpoint& out)
+      : document_(document),
+        is_script_(is_script),
+        tensors_(document),
+        reach_(document, tensors_),
+        values_(document),
+        out_(out),
+        steps_left_(step_limit(document.graph)),
+        on_path_(document.graph.size(), false) {}
+
+  void run();
+
+ private:
+  struct Frame {
+    NodeId node;
+    Structure structure;
+    std::size_t next = 0;
+    std::string key;        // in the parent
+    std::size_t path_size;  // of the parent's path
+    std::size_t place;
+    Value value;  // what lies beside the tensors; null while there is nothing
+  };
+
+  void enter(NodeId node, std::string key);
+  void leave();
+  void visit(const Entry& entry);
+  void add_tensor(NodeId node, const std::string& key);
+  void add_value(const std::string& key, Value value);
+  void extend_path(const std::string& key);
+  std::string unique_name();
+
+  const Document& document_;
+  bool is_script_;
+  Tensors tensors_;
+  Reach reach_;
+  Values values_;
+  Checkpoint& out_;
+  std::uint64_t steps_left_;
+  std::vector<bool> on_path_;
+  std::vector<Frame> frames_;
+  std::vector<Place> places_;
+  std::string path_;
+  std::unordered_set<std::string> names_;
+  std::uint64_t renamed_ = 0;
+  std::uint64_t cycles_ = 0;
+};
+
+void Walk::run() {
+  const NodeId root = document_.graph.root();
+  if (tensors_.is_tensor(root)) {
+    places_.push_back({});
+    add_tensor(root, "");
+  } else if (!reach_.holds_tensors(root)) {
+    out_.values = values_.show(root);
+  } else {
+    enter(root, "");
+    while (!frames_.empty()) {
+      Frame& frame = frames_.back();
+      if (frame.next == frame.structure.entries.size()) {
+        leave();
+        continue;
+      }
+      // The entry is taken out of the frame, since frames move when one is added.
+      const Entry entry = std::move(frame.structure.entries[frame.next++]);
+      visit(entry);
+    }
+  }
+  if (values_.omitted() != 0)
+    out_.notes.push_back(fmt::format("{} more values are not shown", values_.omitted()));
+  if (renamed_ != 0)
+    out_.notes.push_back(
+        fmt::format("{} tensor{} under a name that another one has; listed with `#2` and so on behind it",
+                    renamed_, renamed_ == 1 ? " lies" : "s lie"));
+  if (cycles_ != 0)
+    out_.notes.push_back(
+        fmt::format("{} object{} refer back to one that contains them", cycles_, cycles_ == 1 ? "" : "s"));
+  out_.roots = find_roots(places_);
+}
+
+void Walk::visit(const Entry& entry) {
+  if (tensors_.is_tensor(entry.value)) return add_tensor(entry.value, entry.name);
+  if (!reach_.holds_tensors(entry.value)) {
+    if (frames_.back().structure.shows_values) add_value(entry.name, values_.show(entry.value));
+    return;
+  }
+  if (on_path_[entry.value]) {
+    ++cycles_;
+    return;
+  }
+  enter(entry.value, entry.name);
+}
+
+void Walk::extend_path(const std::string& key) {
+  if (!frames_.empty() && (!path_.empty() || frames_.size() > 1)) path_ += '.';
+  path_ += key;
+}
+
+void Walk::enter(NodeId node, std::string key) {
+  if (frames_.size() >= limits::pickle_nesting)
+    fail(ErrorKind::corrupt, "the object nests tensors more than {} levels deep", limits::pickle_nesting);
+  if (steps_left_-- == 0)
+    fail(ErrorKind::corrupt,
+         "shared objects unfold to more than {} places; the file is made to exhaust its reader",
+         step_limit(document_.graph));
+  Frame frame;
+  frame.node = node;
+  frame.path_size = path_.size();
+  extend_path(key);
+  frame.structure = structure_of(document_, node, is_script_);
+  const bool inside_module = !frames_.empty() && places_[frames_.back().place].is_module;
+  if (inside_module) {
+    frame.place = frames_.back().place;
+  } else {
+    frame.place = places_.size();
+    Place place;
+    if (!frames_.empty()) place.parent = frames_.back().place;
+    place.name = key;
+    place.is_sequence = frame.structure.is_sequence;
+    place.is_module = frame.structure.is_module;
+    place.is_optimizer = frame.structure.is_optimizer;
+    places_.push_back(std::move(place));
+  }
+  if (!frame.structure.class_name.empty() && !inside_module && values_.spend())
+    frame.value = Value::object().set("class", frame.structure.class_name);
+  // Parts of a module that are no modules (there are none in PyTorch itself) belong to that module.
+  if (frame.structure.module_class.empty() && inside_module)
+    frame.structure.module_class = frames_.back().structure.module_class;
+  frame.key = std::move(key);
+  on_path_[node] = true;
+  frames_.push_back(std::move(frame));
+}
+
+void Walk::leave() {
+  Frame frame = std::move(frames_.back());
+  frames_.pop_back();
+  on_path_[frame.node] = false;
+  path_.resize(frame.path_size);
+  if (frame.value.is_null()) return;
+  if (frames_.empty()) out_.values = std::move(frame.value);
+  else add_value(frame.key, std::move(frame.value));
+}
+
+/// Puts a value beside the tensors of the innermost container; in a list, nulls keep the places of tensors.
+void Walk::add_value(const std::string& key, Value value) {
+  Frame& frame = frames_.back();
+  if (frame.structure.is_sequence) {
+    if (frame.value.is_null()) frame.value = Value::array();
+    frame.value.as<Value::Array>()->resize(frame.next - 1);
+    frame.value.push(std::move(value));
+    return;
+  }
+  if (frame.value.is_null()) frame.value = Value::object();
+  std::string name = key;
+  while (frame.structure.has_alike && frame.value.find(name) != nullptr) name += "#2";
+  frame.value.set(std::move(name), std::move(value));
+}
+
+std::string Walk::unique_name() {
+  std::string name = path_;
+  for (unsigned i = 2; !names_.insert(name).second; ++i) name = fmt::format("{}#{}", path_, i);
+  if (name.size() != path_.size()) ++renamed_;
+  return name;
+}
+
+void Walk::add_tensor(NodeId node, const std::string& key) {
+  if (steps_left_-- == 0)
+    fail(ErrorKind::corrupt,
+         "shared objects unfold to more than {} places; the file is made to exhaust its reader",
+         step_limit(document_.graph));
+  const std::size_t path_size = path_.size();
+  extend_path(key);
+  std::string name = unique_name();
+  path_.resize(path_size);
+  try {
+    std::variant<Tensor, std::string> made = tensors_.build(node);
+    if (auto* what = std::get_if<std::string>(&made)) {
+      out_.refused.push_back({std::move(name), std::move(*what)});
+      return;
+    }
+    Tensor& tensor = std::get<Tensor>(made);
+    tensor.name = std::move(name);
+    if (!frames_.empty()) tensor.module_class = frames_.back().structure.module_class;
+    Place& place = places_[frames_.empty() ? 0 : frames_.back().place];
+    ++place.tensors;
+    place.bytes += tensor.byte_size();
+    out_.tensors.push_back(std::move(tensor));
+  } catch (Error& error) {
+    throw error.in(fmt::format("tensor `{}`", printable(name)));
+  }
+}
+
+/// Storages that no tensor uses still have to be there.
+void check_storages(const Document& document) {
+  for (const Persistent& persistent : document.persistents)
+    if (const auto* storage = std::get_if<Storage>(&persistent);
+        storage != nullptr && !storage->fault.empty())
+      fail(ErrorKind::corrupt, "storage {}: {}", printable(storage->key), storage->fault);
+}
+
+}  // namespace
+
+Checkpoint catalogue(Opened opened) {
+  Checkpoint out;
+  out.format = "pytorch";
+  out.container = opened.container;
+  out.notes = std::move(opened.notes);
+  Walk(opened.document, opened.container == "torchscript", out).run();
+  check_storages(opened.document);
+  out.integrity = std::move(opened.integrity);
+  out.globals = foreign_globals(opened.document);
+  return out;
+}
+
+}  // namespace ckpt::pytorch

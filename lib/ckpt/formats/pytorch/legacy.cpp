@@ -1,0 +1,182 @@
+// The container of torch.save before 1.6 (torch/serialization.py, _legacy_save): pickles in a row, then raw
+// storages.
+//
+//     magic | 1001 | system info | OBJECT | [KEY, …] | count, bytes | count, bytes | …
+//
+// A storage is a persistent id ('storage', CLASS, KEY, LOCATION, NUMEL, VIEW) of OBJECT; its bytes follow in
+// the order of the list of keys, each with an i64 count of ELEMENTS in front, so the classes must be known to
+// find them. VIEW is None or (VIEW_KEY, OFFSET, SIZE): a window of the storage KEY (before 0.4).
+// ('module', CLASS, FILE, TEXT) stands for CLASS. Numbers are little-endian on every machine.
+#include "ckpt/formats/pytorch/legacy.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "ckpt/codec/little_endian.hpp"
+#include "ckpt/core/checked.hpp"
+#include "ckpt/core/error.hpp"
+#include "ckpt/core/text.hpp"
+#include "ckpt/formats/pytorch/storage_ids.hpp"
+
+namespace ckpt::pytorch {
+namespace {
+
+constexpr std::string_view magic_bytes =
+    "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";                        // 0x1950a86a20f9469cfc6c
+constexpr std::string_view magic_digits = "119547037146038801333356";  // the same, protocols 0 and 1
+constexpr std::int64_t known_version = 1001;
+
+bool is_magic(const pickle::Graph& graph) {
+  const NodeId root = graph.root();
+  return (graph.is(root, Kind::big_integer) && graph.text(root) == magic_bytes) ||
+         (graph.is(root, Kind::decimal) && graph.text(root) == magic_digits);
+}
+
+struct Expected {
+  std::uint64_t bytes = 0;  // as the object says
+  std::uint8_t element_bytes = 1;
+  Bytes found;
+};
+using Expectations = std::unordered_map<std::string, Expected>;
+
+Storage window(const Document& document, const StorageId& id, Storage storage) {
+  const pickle::Graph& graph = document.graph;
+  const std::span<const NodeId> parts =
+      graph.is(id.view, Kind::tuple) ? graph.children(id.view) : std::span<const NodeId>{};
+  if (parts.size() != 3)
+    fail(ErrorKind::corrupt, "storage {}: its view is {}", printable(id.key), describe(document, id.view));
+  const std::optional<std::int64_t> offset = graph.as_integer(parts[1]);
+  const std::optional<std::int64_t> size = graph.as_integer(parts[2]);
+  const std::uint64_t whole = id.bytes / id.info.element_bytes;
+  if (!offset || !size || *offset < 0 || *size < 0 ||
+      !range_fits(static_cast<std::uint64_t>(*offset), static_cast<std::uint64_t>(*size), whole))
+    fail(ErrorKind::corrupt, "storage {}: a view goes beyond its {} elements", printable(id.key), whole);
+  if (storage.bytes)
+    storage.bytes = slice(storage.bytes, static_cast<std::uint64_t>(*offset) * id.info.element_bytes,
+                          static_cast<std::uint64_t>(*size) * id.info.element_bytes);
+  return storage;
+}
+
+/// Cuts the storages out of the file. Returns where the last one ends.
+std::uint64_t locate(const Bytes& source, std::uint64_t at, const Document& keys, Expectations& expected) {
+  const auto listed = sequence(keys, keys.graph.root());
+  if (!listed) fail(ErrorKind::corrupt, "the list of storages is {}", describe(keys, keys.graph.root()));
+  for (const NodeId node : *listed) {
+    const pickle::Graph& graph = keys.graph;
+    std::string key;
+    if (graph.is_text(node)) key = graph.text(node);
+    else if (graph.is(node, Kind::integer)) key = std::to_string(graph.integer(node));
+    const auto found = expected.find(key);
+    if (found == expected.end())
+      fail(ErrorKind::corrupt, "storage {} is in the file, but nothing tells the size of its elements",
+           printable(key));
+    Expected& storage = found->second;
+    if (storage.found) fail(ErrorKind::corrupt, "storage {} is listed twice", printable(key));
+    if (!range_fits(at, 8, source->size()))
+      fail(ErrorKind::corrupt, "the file is cut off before storage {} (byte {} of {})", printable(key), at,
+           source->size());
+    const std::uint64_t count = load_le<std::uint64_t>(read_range(*source, at, 8));
+    const std::uint64_t wanted = storage.bytes / storage.element_bytes;
+    if (count != wanted)
+      fail(ErrorKind::corrupt, "storage {} holds {} elements at byte {}, but the object says {}",
+           printable(key), static_cast<std::int64_t>(count), at, wanted);
+    at += 8;
+    if (!range_fits(at, storage.bytes, source->size()))
+      fail(ErrorKind::corrupt, "the file is cut off: storage {} wants {} bytes at byte {}, {} are left",
+           printable(key), storage.bytes, at, source->size() - at);
+    storage.found = slice(source, at, storage.bytes);
+    at += storage.bytes;
+  }
+  return at;
+}
+
+}  // namespace
+
+bool is_legacy(const ByteSource& source) {
+  constexpr std::uint64_t enough = 64;  // the magic number with a frame and a memo entry takes 30
+  try {
+    return is_magic(pickle::parse(read_range(source, 0, std::min(source.size(), enough))));
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+Opened open_legacy(Bytes source) {
+  std::uint64_t at = 0;
+  const auto next = [&](std::string_view what) {
+    if (at == source->size()) fail(ErrorKind::corrupt, "the file is cut off at byte {}, before {}", at, what);
+    try {
+      pickle::Graph graph = pickle::read(*source, at);
+      at += graph.used();
+      return graph;
+    } catch (Error& error) {
+      throw error.in(what);
+    }
+  };
+  if (!is_magic(next("the magic number")))
+    fail(ErrorKind::corrupt, "the file does not begin with PyTorch's magic number");
+  const pickle::Graph version = next("the version");
+  if (version.as_integer(version.root()) != known_version)
+    fail(ErrorKind::unsupported, "legacy format version {} ({} is known)",
+         version.is(version.root(), Kind::integer) ? std::to_string(version.integer(version.root()))
+                                                   : "of an unknown kind",
+         known_version);
+  next("the system information");
+
+  Opened out;
+  out.container = "legacy";
+  out.document = make_document(next("the object"), source);
+  Document& document = out.document;
+  const Document keys = make_document(next("the list of storages"), source);
+
+  // First what the object says of its storages, then where they lie, then each use of one.
+  Expectations expected;
+  std::vector<std::optional<StorageId>> ids;
+  for (const NodeId node : document.graph.persistents()) {
+    const auto parts = tagged(document, node, "storage");
+    ids.push_back(parts ? std::optional(parse_storage_id(document, *parts)) : std::nullopt);
+    if (!parts) continue;
+    const StorageId& id = *ids.back();
+    const auto [entry, fresh] =
+        expected.try_emplace(id.key, Expected{id.bytes, id.info.element_bytes, nullptr});
+    if (!fresh && (entry->second.bytes != id.bytes || entry->second.element_bytes != id.info.element_bytes))
+      fail(ErrorKind::corrupt, "storage {} is described in two ways", printable(id.key));
+  }
+  at = locate(source, at, keys, expected);
+  if (at < source->size())
+    out.notes.push_back(
+        fmt::format("{} bytes follow the last storage; they were not looked into", source->size() - at));
+
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const NodeId node = document.graph.persistents()[i];
+    if (ids[i]) {
+      Storage storage = make_storage(*ids[i]);
+      storage.bytes = expected.at(ids[i]->key).found;
+      if (!storage.bytes)
+        storage.fault = fmt::format("its data is missing: storage {} is not in the file's list of storages",
+                                    printable(ids[i]->key));
+      document.persistents[i] =
+          ids[i]->view == no_node ? std::move(storage) : window(document, *ids[i], std::move(storage));
+      continue;
+    }
+    const auto parts = tagged(document, node, "module");
+    if (!parts || parts->size() < 2)
+      fail(ErrorKind::corrupt, "pickle, byte {}: a persistent id that is neither storage nor module",
+           document.graph.offset(node));
+    document.persistents[i] = StoredClass{(*parts)[1]};
+  }
+  return out;
+}
+
+Storage read_nested_storage(Bytes source) {
+  const Opened nested = open_legacy(std::move(source));
+  const pickle::Graph& graph = nested.document.graph;
+  if (graph.is(graph.root(), Kind::persistent))
+    if (const auto* storage =
+            std::get_if<Storage>(&nested.document.persistents[graph.persistent_index(graph.root())]))
+      return *storage;
+  fail(ErrorKind::corrupt, "the bytes of its storage hold {}", describe(nested.document, graph.root()));
+}
+
+}  // namespace ckpt::pytorch

@@ -1,0 +1,41 @@
+#include "ckpt/formats/pytorch/pytorch.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "ckpt/core/error.hpp"
+#include "ckpt/formats/pytorch/archive.hpp"
+#include "ckpt/formats/pytorch/bare.hpp"
+#include "ckpt/formats/pytorch/catalogue.hpp"
+#include "ckpt/formats/pytorch/legacy.hpp"
+
+namespace ckpt {
+namespace {
+
+pytorch::Opened open(const Bytes& source) {
+  const std::vector<std::byte> head = read_range(*source, 0, std::min<std::uint64_t>(source->size(), 512));
+  if (as_text(head).starts_with("PK")) return pytorch::open_archive(source);
+  if (pytorch::is_legacy(*source)) return pytorch::open_legacy(source);
+  return pytorch::open_bare(source);
+}
+
+}  // namespace
+
+bool recognise_pytorch(std::span<const std::byte> head, std::uint64_t) {
+  return as_text(head).starts_with("PK");
+}
+
+Checkpoint read_pytorch(const Input& input) {
+  try {
+    const Bytes source = input.bytes();
+    if (!source) fail(ErrorKind::usage, "a directory is not a PyTorch checkpoint");
+    Checkpoint checkpoint = pytorch::catalogue(open(source));
+    checkpoint.file = input.name();
+    checkpoint.size = source->size();
+    return checkpoint;
+  } catch (Error& error) {
+    throw error.in_file(input.name());
+  }
+}
+
+}  // namespace ckpt

@@ -1,0 +1,125 @@
+// An nn.Module is pickled as an object with its __dict__ as state (torch/nn/modules/module.py,
+// _save_to_state_dict):
+//
+//     _parameters    name: parameter or None
+//     _buffers       name: tensor or None; those in _non_persistent_buffers_set are not part of state_dict()
+//     _modules       name: module or None
+//
+// The name of its class says nothing, since anyone derives classes; the three members tell a module.
+#include "ckpt/formats/pytorch/structure.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace ckpt::pytorch {
+namespace {
+
+struct ModuleParts {
+  NodeId parameters, buffers, modules, not_persistent;
+};
+
+std::optional<ModuleParts> module_parts(const Document& document, NodeId state) {
+  const ModuleParts parts{member(document, state, "_parameters"), member(document, state, "_buffers"),
+                          member(document, state, "_modules"),
+                          member(document, state, "_non_persistent_buffers_set")};
+  for (const NodeId part : {parts.parameters, parts.buffers, parts.modules})
+    if (part == no_node || !mapping(document, part)) return std::nullopt;
+  return parts;
+}
+
+void add_members(const Document& document, NodeId from, NodeId except, std::vector<Entry>& out) {
+  std::vector<std::string> skipped;
+  if (const auto names = except == no_node ? std::nullopt : sequence(document, except))
+    for (const NodeId name : *names) skipped.push_back(key_text(document, name));
+  for (Entry& entry : entries(document, *mapping(document, from))) {
+    if (document.graph.is(entry.value, Kind::none)) continue;
+    if (std::ranges::find(skipped, entry.name) != skipped.end()) continue;
+    out.push_back(std::move(entry));
+  }
+}
+
+/// `__torch__.torch.nn.modules.linear.___torch_mangle_3.Linear` is a Linear.
+std::string script_class(std::string name) {
+  constexpr std::string_view root = "__torch__.";
+  if (name.starts_with(root)) name.erase(0, root.size());
+  for (std::size_t at = name.find("___torch_mangle_"); at != std::string::npos;
+       at = name.find("___torch_mangle_")) {
+    const std::size_t dot = name.find('.', at);
+    name.erase(at, dot == std::string::npos ? std::string::npos : dot + 1 - at);
+  }
+  return name;
+}
+
+void add_mapping(const Document& document, NodeId from, std::vector<Entry>& out) {
+  std::vector<Entry> more = entries(document, *mapping(document, from));
+  std::ranges::move(more, std::back_inserter(out));
+}
+
+void add_sequence(std::span<const NodeId> items, std::string_view prefix, std::vector<Entry>& out) {
+  for (std::size_t i = 0; i < items.size(); ++i)
+    out.push_back({std::string(prefix) + std::to_string(i), items[i]});
+}
+
+/// An object of no known kind: its attributes, what was put into it, and what it was made from.
+void add_object(const Document& document, NodeId id, std::vector<Entry>& out) {
+  const pickle::Call& call = document.graph.call(id);
+  NodeId state = call.state;
+  // With __slots__ the state is (dict, slots).
+  if (document.graph.is(state, Kind::tuple) && document.graph.children(state).size() == 2 &&
+      mapping(document, document.graph.children(state)[1])) {
+    add_mapping(document, document.graph.children(state)[1], out);
+    state = document.graph.children(state)[0];
+  }
+  if (state != no_node) {
+    if (mapping(document, state)) add_mapping(document, state, out);
+    else if (!document.graph.is(state, Kind::none)) out.push_back({"state", state});
+  }
+  if (call.items != no_node) add_mapping(document, call.items, out);
+  if (call.appends != no_node) add_sequence(document.graph.children(call.appends), "", out);
+  add_sequence(document.graph.children(call.args), "args.", out);
+  if (call.kwargs != no_node && mapping(document, call.kwargs)) add_mapping(document, call.kwargs, out);
+}
+
+}  // namespace
+
+Structure structure_of(const Document& document, NodeId id, bool is_script) {
+  const pickle::Graph& graph = document.graph;
+  Structure out;
+  if (mapping(document, id)) {
+    add_mapping(document, id, out.entries);
+    out.has_alike = true;
+    out.is_optimizer =
+        member(document, id, "state") != no_node && member(document, id, "param_groups") != no_node;
+    // Attributes of a mapping (the `_metadata` of a state dict) are no content, unless they hold tensors.
+    return out;
+  }
+  if (const auto items = sequence(document, id)) {
+    add_sequence(*items, "", out.entries);
+    out.is_sequence = true;
+    return out;
+  }
+  if (!graph.is(id, Kind::call)) return out;
+  out.class_name = class_name(document, id);
+  out.shows_values = call_meaning(document, id) == Meaning::plain;
+  const NodeId state = graph.call(id).state;
+  if (const auto parts = state == no_node ? std::nullopt : module_parts(document, state)) {
+    add_members(document, parts->parameters, no_node, out.entries);
+    add_members(document, parts->buffers, parts->not_persistent, out.entries);
+    add_members(document, parts->modules, no_node, out.entries);
+    out.is_module = true;
+    out.module_class = out.class_name;
+    return out;
+  }
+  add_object(document, id, out.entries);
+  if (is_script) {
+    out.is_module = true;
+    out.class_name = out.module_class = script_class(std::move(out.class_name));
+  } else if (state != no_node && mapping(document, state)) {
+    out.is_optimizer =
+        member(document, state, "state") != no_node && member(document, state, "param_groups") != no_node;
+  }
+  return out;
+}
+
+}  // namespace ckpt::pytorch

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ckpt/formats/pytorch/document.hpp"
+#include "ckpt/formats/pytorch/values.hpp"
+
+namespace ckpt::pytorch {
+
+/// A container or object as the walk sees it.
+struct Structure {
+  std::vector<Entry> entries;
+  bool is_sequence = false;
+  bool is_module = false;
+  bool is_optimizer = false;  ///< has `state` and `param_groups`
+  bool shows_values = true;   ///< whether what holds no tensor is shown beside them
+  bool has_alike = false;     ///< different keys may be spelled alike
+  std::string class_name;     ///< of an object that is no plain container
+  std::string module_class;   ///< of the module that owns the tensors directly in it
+};
+
+/// Takes a node apart. A pickled nn.Module gives what its state_dict() would: parameters, persistent buffers,
+/// and the modules in it. `is_script`: objects are TorchScript modules, whose attributes all count.
+Structure structure_of(const Document& document, NodeId id, bool is_script);
+
+}  // namespace ckpt::pytorch
