@@ -27,6 +27,8 @@ class Machine {
   void run();
   /// Whether what failed was the bytes running out.
   bool ended_early() const noexcept { return ended_early_; }
+  /// Opcodes that were begun.
+  std::uint64_t steps() const noexcept { return steps_; }
 
  private:
   /// Executes one opcode; false after STOP.
@@ -69,6 +71,7 @@ class Machine {
   std::vector<NodeId> held_;
   Memo memo_;
   bool ended_early_ = false;
+  std::uint64_t steps_ = 0;
 };
 
 Machine::Machine(Graph& graph, std::vector<std::byte> bytes, std::uint64_t base)
@@ -421,6 +424,7 @@ bool Machine::use_memo(Op op) {
 
 bool Machine::step() {
   at_ = static_cast<std::uint32_t>(next_);
+  ++steps_;
   const auto op = static_cast<Op>(number<std::uint8_t>());
   switch (op) {
     case Op::stop:
@@ -475,11 +479,22 @@ Graph parse(std::vector<std::byte> bytes, std::uint64_t base) {
   return graph;
 }
 
+bool looks_like_pickle(std::span<const std::byte> head, bool is_whole) {
+  Graph graph;
+  Machine machine(graph, {head.begin(), head.end()}, 0);
+  try {
+    machine.run();
+    return true;
+  } catch (const Error&) {
+    return machine.ended_early() && machine.steps() > 1 && !is_whole;
+  }
+}
+
 Graph read(const ByteSource& source, std::uint64_t offset) {
   // Where the pickle ends is known only after parsing: windows grow until it fits.
   const std::uint64_t available =
       std::min(source.size() - std::min(offset, source.size()), limits::pickle_bytes);
-  for (std::uint64_t window = 64U << 10U;; window *= 8) {
+  for (std::uint64_t window = 4U << 10U;; window *= 4) {
     Graph graph;
     const std::uint64_t size = std::min(window, available);
     Machine machine(graph, read_range(source, offset, size), offset);

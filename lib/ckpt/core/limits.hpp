@@ -33,6 +33,8 @@ inline constexpr std::uint64_t walk_steps_per_node = 4;
 inline constexpr std::uint64_t shown_values = 20'000;
 /// Members of a ZIP archive; one per storage, and ZIP64 counts them in 64 bits.
 inline constexpr std::uint64_t zip_members = 2'000'000;
+/// Members of a TAR archive. The only ones that are read have four.
+inline constexpr std::uint64_t tar_members = 65'536;
 /// A deflated member may unfold to this many times its size: deflate itself cannot do more than 1032.
 inline constexpr std::uint64_t inflate_ratio = 1032;
 /// Dimensions of one tensor. PyTorch allows 64; burn's own file tests use up to 1002.

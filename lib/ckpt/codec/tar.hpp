@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ckpt/core/bytes.hpp"
+
+namespace ckpt::tar {
+
+inline constexpr std::size_t block_size = 512;
+
+/// A regular file of the archive: a range of its bytes.
+struct Member {
+  std::string name;
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;
+};
+
+/// Whether the block is a header with the right checksum. A block of zeros is none.
+bool is_header(std::span<const std::byte> block);
+
+/// The regular files of a ustar, GNU or pax archive, in order; folders and links are left out.
+/// Throws `corrupt` for a wrong checksum and for a member that goes beyond the file.
+std::vector<Member> read_members(const ByteSource& file);
+
+}  // namespace ckpt::tar
