@@ -6,8 +6,10 @@
 #include "ckpt/codec/pickle.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
+#include <initializer_list>
 #include <utility>
 
 #include "ckpt/codec/little_endian.hpp"
@@ -31,6 +33,10 @@ class Machine {
   std::uint64_t steps() const noexcept { return steps_; }
 
  private:
+  using Handler = bool (Machine::*)(Op);
+  /// What executes each opcode; null for those that `step` knows and for what is none.
+  static const std::array<Handler, 256> handlers;
+
   /// Executes one opcode; false after STOP.
   bool step();
   bool push_number(Op op);
@@ -422,6 +428,24 @@ bool Machine::use_memo(Op op) {
   }
 }
 
+constexpr std::array<Machine::Handler, 256> Machine::handlers = [] {
+  using enum Op;
+  std::array<Handler, 256> table{};
+  const auto set = [&](Handler handler, std::initializer_list<Op> ops) {
+    for (const Op op : ops) table[static_cast<std::uint8_t>(op)] = handler;
+  };
+  set(&Machine::push_number, {Op::none, newtrue, newfalse, binint, binint1, binint2, long1, long4, int_line,
+                              long_line, float_line, binfloat});
+  set(&Machine::push_text, {binunicode, short_binunicode, binunicode8, binstring, short_binstring, binbytes,
+                            short_binbytes, binbytes8, bytearray8, unicode_line, string_line});
+  set(&Machine::push_container, {empty_tuple, empty_list, empty_dict, empty_set, Op::tuple, list, frozenset,
+                                 dict, tuple1, tuple2, tuple3});
+  set(&Machine::push_call, {global, stack_global, reduce, newobj, newobj_ex, inst, obj, persid, binpersid});
+  set(&Machine::update, {append, appends, additems, setitem, setitems, build});
+  set(&Machine::use_memo, {get, binget, long_binget, put, binput, long_binput, memoize});
+  return table;
+}();
+
 bool Machine::step() {
   at_ = static_cast<std::uint32_t>(next_);
   ++steps_;
@@ -466,8 +490,8 @@ bool Machine::step() {
     default:
       break;
   }
-  if (use_memo(op) || push_number(op) || push_text(op) || push_container(op) || push_call(op) || update(op))
-    return true;
+  if (const Handler handler = handlers[static_cast<std::uint8_t>(op)]; handler != nullptr)
+    return (this->*handler)(op);
   fail(ErrorKind::corrupt, "{:#04x} is not an opcode: this is no pickle, or it is damaged",
        static_cast<unsigned>(op));
 }

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "ckpt/codec/name_index.hpp"
 #include "ckpt/core/bytes.hpp"
 
 namespace ckpt::zip {
@@ -53,14 +53,13 @@ class Archive {
 
  private:
   void read_directory(std::uint64_t offset, std::uint64_t size, std::uint64_t count);
-  std::uint64_t data_offset(const Member& member) const;
 
   Bytes file_;
   std::uint64_t directory_offset_ = 0;
   std::uint64_t trailing_ = 0;
   std::vector<std::byte> directory_;
   std::vector<Member> members_;
-  std::unordered_map<std::string_view, std::size_t> by_name_;
+  NameIndex by_name_;
 };
 
 }  // namespace ckpt::zip
