@@ -105,7 +105,7 @@ void Machine::run() {
 
 void Machine::cut_off(std::uint64_t wanted) {
   ended_early_ = true;
-  fail(ErrorKind::corrupt, "the pickle is cut off: {} more bytes are wanted, {} are left", wanted,
+  fail(ErrorKind::corrupt, "the pickle is cut off: {} more byte(s) wanted, {} left", wanted,
        bytes_.size() - next_);
 }
 

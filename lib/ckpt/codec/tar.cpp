@@ -98,14 +98,18 @@ bool is_header(std::span<const std::byte> block) {
   return stated == sum;
 }
 
-std::vector<Member> read_members(const ByteSource& file) {
-  std::vector<Member> members;
+Archive read_archive(const ByteSource& file) {
+  Archive archive;
+  std::vector<Member>& members = archive.members;
   Extension extension;
   for (std::uint64_t at = 0; at < file.size();) {
     if (!range_fits(at, block_size, file.size()))
       fail(ErrorKind::corrupt, "tar: the archive is cut off in the header at byte {}", at);
     const std::vector<std::byte> block = read_range(file, at, block_size);
-    if (is_zero(block)) break;
+    if (is_zero(block)) {
+      archive.has_end = true;
+      break;
+    }
     if (!is_header(block))
       fail(ErrorKind::corrupt, "tar: the checksum of the header at byte {} is wrong", at);
     if (members.size() == limits::tar_members)
@@ -147,7 +151,7 @@ std::vector<Member> read_members(const ByteSource& file) {
     if (type == 'S') fail(ErrorKind::unsupported, "tar: member {} is sparse", printable(member.name));
     if (type == '0' || type == '\0' || type == '7') members.push_back(std::move(member));
   }
-  return members;
+  return archive;
 }
 
 }  // namespace ckpt::tar

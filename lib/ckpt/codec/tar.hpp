@@ -22,8 +22,13 @@ struct Member {
 /// Whether the block is a header with the right checksum. A block of zeros is none.
 bool is_header(std::span<const std::byte> block);
 
-/// The regular files of a ustar, GNU or pax archive, in order; folders and links are left out.
-/// Throws `corrupt` for a wrong checksum and for a member that goes beyond the file.
-std::vector<Member> read_members(const ByteSource& file);
+struct Archive {
+  std::vector<Member> members;  ///< in order; folders and links are left out
+  bool has_end = false;         ///< whether the blocks of zeros stand behind the last member
+};
+
+/// The regular files of a ustar, GNU or pax archive. Throws `corrupt` for a wrong checksum and for a member
+/// that goes beyond the file.
+Archive read_archive(const ByteSource& file);
 
 }  // namespace ckpt::tar

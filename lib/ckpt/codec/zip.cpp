@@ -145,8 +145,10 @@ void Archive::read_directory(std::uint64_t offset, std::uint64_t size, std::uint
       fail(ErrorKind::corrupt, "zip: two members are named {}; which one is meant cannot be told",
            printable(member.name));
     members_.push_back(member);
+    leading_ = std::min(leading_, member.header);
     rest = rest.subspan(whole);
   }
+  if (members_.empty()) leading_ = 0;
   if (members_.size() != count)
     fail(ErrorKind::corrupt, "zip: the end record counts {} members, the directory holds {}", count,
          members_.size());

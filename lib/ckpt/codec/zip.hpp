@@ -39,6 +39,8 @@ class Archive {
   std::span<const Member> members() const noexcept { return members_; }
   /// The member of that name, or null.
   const Member* find(std::string_view name) const;
+  /// Bytes before the first member, which belong to none.
+  std::uint64_t leading() const noexcept { return leading_; }
   /// Bytes that follow the end record.
   std::uint64_t trailing() const noexcept { return trailing_; }
 
@@ -56,6 +58,7 @@ class Archive {
 
   Bytes file_;
   std::uint64_t directory_offset_ = 0;
+  std::uint64_t leading_ = UINT64_MAX;
   std::uint64_t trailing_ = 0;
   std::vector<std::byte> directory_;
   std::vector<Member> members_;

@@ -19,6 +19,8 @@ inline constexpr unsigned nesting = 128;
 inline constexpr unsigned pickle_nesting = 1000;
 /// Bytes of one pickle that are taken into memory. A state dict of 100 000 tensors needs about 30 MB.
 inline constexpr std::uint64_t pickle_bytes = 1ULL << 30;
+/// Source text of a TorchScript archive that is looked at, for the attributes that its classes declare.
+inline constexpr std::uint64_t script_bytes = 64ULL << 20;
 /// Nodes of one pickle; a node costs about 100 bytes. The largest checkpoints known have 10 million.
 inline constexpr std::uint64_t pickle_nodes = 20'000'000;
 /// Items of all containers of one pickle, 4 bytes each: a memo lets few nodes stand in many places.

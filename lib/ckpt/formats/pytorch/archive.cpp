@@ -17,6 +17,7 @@
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
+#include "ckpt/formats/pytorch/script.hpp"
 #include "ckpt/formats/pytorch/storage_ids.hpp"
 
 namespace ckpt::pytorch {
@@ -209,7 +210,14 @@ Opened open_archive(Bytes source) {
     out.notes.push_back(fmt::format("{} bytes follow the object in data.pkl; they were not looked into",
                                     pickle_source->size() - graph.used()));
   out.document = make_document(std::move(graph), std::move(pickle_source));
-  out.container = archive.find(top + "constants.pkl") != nullptr ? "torchscript" : "zip";
+  if (archive.find(top + "constants.pkl") != nullptr) {
+    out.container = "torchscript";
+    out.script_members = read_script_members(archive, top);
+  } else {
+    out.container = "zip";
+  }
+  if (archive.leading() != 0)
+    out.notes.push_back(fmt::format("{} bytes precede the first member of the archive", archive.leading()));
   if (archive.trailing() != 0)
     out.notes.push_back(fmt::format("{} bytes follow the end of the archive", archive.trailing()));
   note_version(archive, top, out.notes);

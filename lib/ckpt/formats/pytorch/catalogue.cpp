@@ -31,9 +31,9 @@ std::uint64_t step_limit(const pickle::Graph& graph) {
 
 class Walk {
  public:
-  Walk(const Document& document, bool is_script, Checkpoint& out)
+  Walk(const Document& document, const ScriptMembers* script, Checkpoint& out)
       : document_(document),
-        is_script_(is_script),
+        script_(script),
         tensors_(document),
         reach_(document, tensors_),
         values_(document),
@@ -62,7 +62,7 @@ class Walk {
   void extend_path(const std::string& key);
 
   const Document& document_;
-  bool is_script_;
+  const ScriptMembers* script_;  // for a TorchScript archive
   Tensors tensors_;
   Reach reach_;
   Values values_;
@@ -77,6 +77,7 @@ class Walk {
 
 void Walk::run() {
   const NodeId root = document_.graph.root();
+  out_.tensors.reserve(document_.graph.persistents().size());
   if (tensors_.is_tensor(root)) {
     places_.push_back({});
     add_tensor(root, "");
@@ -132,7 +133,7 @@ void Walk::enter(NodeId node, std::string key) {
   frame.node = node;
   frame.path_size = path_.size();
   extend_path(key);
-  frame.structure = structure_of(document_, node, is_script_);
+  frame.structure = structure_of(document_, node, script_);
   const bool inside_module = !frames_.empty() && places_[frames_.back().place].is_module;
   if (inside_module) {
     frame.place = frames_.back().place;
@@ -246,7 +247,7 @@ Checkpoint catalogue(Opened opened) {
   out.format = "pytorch";
   out.container = opened.container;
   out.notes = std::move(opened.notes);
-  Walk(opened.document, opened.container == "torchscript", out).run();
+  Walk(opened.document, opened.container == "torchscript" ? &opened.script_members : nullptr, out).run();
   make_names_unique(out);
   check_storages(opened.document);
   out.integrity = std::move(opened.integrity);

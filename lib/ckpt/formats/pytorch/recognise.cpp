@@ -1,6 +1,6 @@
 // What the first bytes say:
 //
-//     PK 3 4, PK 5 6      zip (an empty archive begins with its end record)
+//     PK 3 4              zip; an empty one begins with its end record, PK 5 6 or PK 6 6
 //     "ustar" at 257      tar; also a block with the checksum of a tar header
 //     80 PROTOCOL         pickle, protocol 2 and up: legacy container or bare pickle
 //     other opcodes       pickle, protocol 0 and 1, which has no magic number at all
@@ -23,7 +23,7 @@ constexpr std::string_view text_openings = "(}])c";
 
 bool is_zip(std::string_view head) {
   return head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06") ||
-         (head.size() < 4 && head.starts_with("PK\x03"));
+         head.starts_with("PK\x06\x06") || (head.size() < 4 && head.starts_with("PK\x03"));
 }
 
 bool is_tar(std::span<const std::byte> head) {

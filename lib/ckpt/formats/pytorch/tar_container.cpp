@@ -176,14 +176,17 @@ std::map<std::string, StoredTensor, std::less<>> read_tensors(Reader reader, con
 
 Opened open_tar(Bytes source) {
   std::map<std::string, Bytes, std::less<>> members;
-  for (const tar::Member& member : tar::read_members(*source)) {
+  const tar::Archive archive = tar::read_archive(*source);
+  for (const tar::Member& member : archive.members) {
     const std::string name = member.name.starts_with("./") ? member.name.substr(2) : member.name;
     if (!members.emplace(name, slice(source, member.offset, member.size)).second)
       fail(ErrorKind::corrupt, "tar: two members are named {}", printable(name));
   }
   for (const std::string_view wanted : {"pickle", "storages"})
     if (!members.contains(wanted))
-      fail(ErrorKind::unsupported, "a tar archive, but not one of PyTorch: there is no member {} in it",
+      fail(archive.has_end ? ErrorKind::unsupported : ErrorKind::corrupt, "{}: there is no member {} in it",
+           archive.has_end ? "a tar archive, but not one of PyTorch"
+                           : "tar: the archive is cut off before its end",
            wanted);
 
   Opened out;
