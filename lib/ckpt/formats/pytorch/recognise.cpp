@@ -22,8 +22,8 @@ namespace {
 constexpr std::string_view text_openings = "(}])c";
 
 bool is_zip(std::string_view head) {
-  return head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06") ||
-         head.starts_with("PK\x06\x06") || (head.size() < 4 && head.starts_with("PK\x03"));
+  return head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06") || head.starts_with("PK\x06\x06") ||
+         (head.size() < 4 && head.starts_with("PK\x03"));
 }
 
 bool is_tar(std::span<const std::byte> head) {
