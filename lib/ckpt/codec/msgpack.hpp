@@ -14,10 +14,21 @@ namespace ckpt {
 /// against the bytes that are left before it is believed.
 class MsgpackReader {
  public:
-  enum class Kind { nil, boolean, signed_integer, unsigned_integer, real, text, binary, array, map, extension };
+  enum class Kind {
+    nil,
+    boolean,
+    signed_integer,
+    unsigned_integer,
+    real,
+    text,
+    binary,
+    array,
+    map,
+    extension
+  };
   struct Item {
     Kind kind = Kind::nil;
-    std::uint64_t offset = 0;   ///< of the item in the source
+    std::uint64_t offset = 0;  ///< of the item in the source
     bool boolean = false;
     std::int64_t integer = 0;   ///< of a negative number
     std::uint64_t natural = 0;  ///< of a number of 0 or more
