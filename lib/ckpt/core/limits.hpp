@@ -9,6 +9,8 @@ namespace ckpt::limits {
 
 /// The safetensors crate refuses longer headers.
 inline constexpr std::uint64_t safetensors_header = 100'000'000;
+/// Bytes of the index of a sharded set: it has a line for each tensor, as a safetensors header has.
+inline constexpr std::uint64_t shard_index = safetensors_header;
 /// burn refuses larger burnpack metadata.
 inline constexpr std::uint64_t burnpack_metadata = 100ULL << 20;
 /// burn refuses more tensors in one burnpack.

@@ -13,6 +13,7 @@
 #include "ckpt/formats/pytorch/pytorch.hpp"
 #include "ckpt/formats/pytorch/writer.hpp"
 #include "ckpt/formats/safetensors.hpp"
+#include "ckpt/formats/sharded.hpp"
 
 namespace ckpt {
 namespace {
@@ -49,19 +50,9 @@ bool ends_in(std::string_view file_name, std::string_view extension) {
   });
 }
 
-std::vector<std::byte> read_head(const ByteSource& bytes) {
-  try {
-    return read_range(bytes, 0, std::min<std::uint64_t>(bytes.size(), head_size));
-  } catch (const Error&) {
-    // A stream does not know its size before its end is reached, which a short one has been by now.
-    if (bytes.size() >= head_size) throw;
-    return read_range(bytes, 0, bytes.size());
-  }
-}
-
 // The row that reads these bytes. Throws `unsupported` when there is none.
 const Format& recognise(const Input& input, const ByteSource& bytes) {
-  const std::vector<std::byte> head = read_head(bytes);
+  const std::vector<std::byte> head = read_range(bytes, 0, std::min<std::uint64_t>(bytes.size(), head_size));
   refuse_not_weights(head, bytes.size(), Certainty::certain);
   for (const Format& format : table)
     if (format.recognise(head, bytes.size())) return format;
@@ -106,8 +97,10 @@ const Format* format_for_extension(std::string_view file_name) {
 Checkpoint read_checkpoint(const Input& input) {
   try {
     const Bytes bytes = input.bytes();
-    if (!bytes) fail(ErrorKind::unsupported, "this is a directory");
-    return read_file(input, bytes);
+    if (bytes && !is_index_name(input.name())) return read_file(input, bytes);
+    Checkpoint set = read_sharded(input);
+    set.file = input.name();
+    return set;
   } catch (Error& error) {
     throw error.in_file(input.name());
   }

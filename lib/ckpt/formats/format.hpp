@@ -38,8 +38,9 @@ const Format* find_format(std::string_view name);
 /// The row whose extension `file_name` ends in, for writing; null when none does.
 const Format* format_for_extension(std::string_view file_name);
 
-/// Reads a checkpoint of any format, told by its content. Throws `unsupported` with one sentence
-/// for a file that is no checkpoint (what it seems to be instead).
+/// Reads a checkpoint of any format, told by its content; a directory or the index of a sharded set is
+/// one checkpoint. Throws `unsupported` with one sentence for a file that is no checkpoint (what it
+/// seems to be instead).
 Checkpoint read_checkpoint(const Input& input);
 
 }  // namespace ckpt
