@@ -143,7 +143,7 @@ Tensor joined(std::string name, std::vector<Tensor> pieces) {
 bool same_place(const Tensor& a, const Tensor& b) {
   return a.view.source == b.view.source && a.view.offset == b.view.offset && a.shape == b.shape &&
          a.view.stored == b.view.stored && a.dtype == b.dtype && a.view.strides == b.view.strides &&
-         a.view.bytes != 0 && a.pieces.empty() && b.pieces.empty();
+         a.view.big_endian == b.view.big_endian && a.view.bytes != 0 && a.pieces.empty() && b.pieces.empty();
 }
 
 }  // namespace ckpt
