@@ -165,19 +165,24 @@ Value document(const std::string& file, const Checkpoint& checkpoint, const Insp
   return doc;
 }
 
+/// The beginning of a text, not cut in the middle of a character.
+std::string_view beginning(std::string_view text, std::size_t size) {
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0U) == 0x80U) --size;
+  return text.substr(0, size);
+}
+
 /// One line of a value: objects and arrays by their size, long text cut.
 std::string brief(const Value& value) {
   if (const auto* object = value.as<Value::Object>()) {
-    if (const Value* of = value.find("class"); of != nullptr && object->size() == 1)
-      return "<" + printable(*of->as<std::string>()) + ">";
-    return fmt::format("{{{}}}", count(object->size(), "entry").replace(0, 0, ""));
+    const Value* of = object->size() == 1 ? value.find("class") : nullptr;
+    if (const auto* name = of == nullptr ? nullptr : of->as<std::string>())
+      return "<" + printable(*name) + ">";
+    return object->size() == 1 ? "{1 entry}" : fmt::format("{{{} entries}}", grouped(object->size()));
   }
-  if (const auto* array = value.as<Value::Array>()) {
-    std::string text = json::dump(value);
-    return text.size() <= 60 ? text : fmt::format("[{} items]", array->size());
-  }
-  std::string text = json::dump(value);
-  return text.size() <= 80 ? printable(text) : printable(std::string_view(text).substr(0, 77)) + "…";
+  const std::string text = json::dump(value);
+  if (const auto* array = value.as<Value::Array>(); array != nullptr && text.size() > 60)
+    return fmt::format("[{}]", count(array->size(), "item"));
+  return text.size() <= 80 ? printable(text) : printable(beginning(text, 77)) + "…";
 }
 
 void print_section(const Paint& paint, std::string_view title,

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/text.hpp"
 #include "command.hpp"
 #include "terminal.hpp"
 
@@ -77,7 +78,7 @@ ExitStatus run(int argc, char** argv) {
       return flushed(ExitStatus::done);
     }
     const auto used = std::ranges::find_if(parsers, [](const CLI::App* parser) { return parser->parsed(); });
-    fmt::print(stderr, "ckpt: {}\nhint: ckpt {}--help\n", error.what(),
+    fmt::print(stderr, "ckpt: {}\nhint: ckpt {}--help\n", printable(error.what()),
                used == parsers.end() ? "" : (*used)->get_name() + " ");
     return ExitStatus::trouble;
   }
@@ -100,7 +101,7 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     std::fputs("ckpt: out of memory\n", stderr);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "ckpt: {}\n", error.what());
+    fmt::print(stderr, "ckpt: {}\n", printable(error.what()));
   }
   return static_cast<int>(ExitStatus::trouble);
 }

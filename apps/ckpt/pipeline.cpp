@@ -94,7 +94,8 @@ void require_deliverable(const Checkpoint& checkpoint) {
   if (checkpoint.refused.empty()) return;
   std::vector<std::string> names;
   for (const Refused& refused : checkpoint.refused)
-    if (names.size() < 5) names.push_back(fmt::format("{} ({})", printable(refused.name), refused.what));
+    if (names.size() < 5)
+      names.push_back(fmt::format("{} ({})", printable(refused.name), printable(refused.what)));
   throw Error(ErrorKind::refused,
               fmt::format("{} cannot be converted: {}{}", count(checkpoint.refused.size(), "tensor"),
                           fmt::join(names, ", "), checkpoint.refused.size() > names.size() ? ", …" : ""))

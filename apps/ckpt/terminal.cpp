@@ -36,13 +36,14 @@ void Talk::report(std::string_view line) const {
 }
 
 void Talk::warn(std::string_view file, std::string_view text) const {
-  fmt::print(stderr, "ckpt: {}: {}{}\n", printable(file), paint_.yellow("warning: "), text);
+  fmt::print(stderr, "ckpt: {}: {}{}\n", printable(file), paint_.yellow("warning: "), printable(text));
 }
 
 void print_error(const Error& error) {
-  if (error.file().empty()) fmt::print(stderr, "ckpt: {}\n", error.message());
-  else fmt::print(stderr, "ckpt: {}: {}\n", printable(error.file()), error.message());
-  if (!error.hint().empty()) fmt::print(stderr, "hint: {}\n", error.hint());
+  // Names are escaped where they enter a message; this is for what slips through, and escapes nothing twice.
+  if (error.file().empty()) fmt::print(stderr, "ckpt: {}\n", printable(error.message()));
+  else fmt::print(stderr, "ckpt: {}: {}\n", printable(error.file()), printable(error.message()));
+  if (!error.hint().empty()) fmt::print(stderr, "hint: {}\n", printable(error.hint()));
 }
 
 std::string format_table(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right,

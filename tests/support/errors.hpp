@@ -1,22 +1,28 @@
 #pragma once
 
-#include <optional>
+#include <catch2/catch.hpp>
 #include <string>
+#include <string_view>
 
 #include "ckpt/core/error.hpp"
 
 namespace ckpt::test {
 
-/// The error that `action` throws; an `Error` that says so when it throws none.
-template <typename Action> Error error_of(Action action) {
+/// The error that `act` ends in; the test fails when it ends in none.
+template <typename Act> Error error_of(const Act& act) {
   try {
-    action();
+    act();
   } catch (const Error& error) {
     return error;
   }
-  return {ErrorKind::usage, "nothing was thrown"};
+  FAIL("no error was thrown");
+  return {ErrorKind::io, ""};
 }
 
-template <typename Action> std::string message_of(Action action) { return error_of(action).message(); }
+template <typename Act> std::string message_of(const Act& act) { return error_of(act).message(); }
+
+inline bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
 
 }  // namespace ckpt::test

@@ -160,7 +160,7 @@ std::pair<std::string, std::size_t> Replacement::replace_all(std::string_view su
     if (!match) break;
     const auto [begin, end] = *match->front();
     if (begin == end && count > 0 && begin == copied) {
-      // Step over one character, not into the middle of one.
+      // Empty and directly after a match: step over one character, not into the middle of one.
       do ++from;
       while (from < subject.size() && (static_cast<unsigned char>(subject[from]) & 0xC0U) == 0x80U);
       continue;
@@ -176,11 +176,6 @@ std::pair<std::string, std::size_t> Replacement::replace_all(std::string_view su
     ++count;
     copied = end;
     from = end;
-    if (begin == end) {
-      // An empty match: what follows it is copied, and the search goes on after one character.
-      do ++from;
-      while (from < subject.size() && (static_cast<unsigned char>(subject[from]) & 0xC0U) == 0x80U);
-    }
   }
   out += copied <= subject.size() ? subject.substr(copied) : std::string_view();
   return {std::move(out), count};

@@ -7,6 +7,7 @@
 
 #include "ckpt/core/checked.hpp"
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/text.hpp"
 
 namespace ckpt {
 
@@ -116,16 +117,24 @@ Tensor joined(std::string name, std::vector<Tensor> pieces) {
   Tensor whole = pieces.front();
   whole.name = std::move(name);
   whole.view = View{.bytes = 0, .stored = whole.view.stored};
+  if (whole.shape.empty())
+    fail(ErrorKind::refused, "{} cannot be joined: {} is a scalar", printable(whole.name),
+         printable(pieces.front().name));
   whole.shape.front() = 0;
   for (const Tensor& piece : pieces) {
     if (piece.dtype != whole.dtype || piece.view.stored != whole.view.stored ||
         piece.shape.size() != whole.shape.size() ||
         !std::equal(piece.shape.begin() + 1, piece.shape.end(), whole.shape.begin() + 1))
-      fail(ErrorKind::refused, "{} cannot be joined: {} is {} {}, but {} is {} {}", whole.name,
-           pieces.front().name, ckpt::name(pieces.front().dtype), to_string(pieces.front().shape), piece.name,
-           ckpt::name(piece.dtype), to_string(piece.shape));
-    whole.shape.front() += piece.shape.front();
-    whole.view.bytes += piece.view.bytes;
+      fail(ErrorKind::refused, "{} cannot be joined: {} is {} {}, but {} is {} {}", printable(whole.name),
+           printable(pieces.front().name), ckpt::name(pieces.front().dtype), to_string(pieces.front().shape),
+           printable(piece.name), ckpt::name(piece.dtype), to_string(piece.shape));
+    const std::optional<std::uint64_t> rows = checked_add(whole.shape.front(), piece.shape.front());
+    const std::optional<std::uint64_t> bytes = checked_add(whole.view.bytes, piece.view.bytes);
+    if (!rows || !bytes)
+      fail(ErrorKind::refused, "{} cannot be joined: it is larger than can be counted",
+           printable(whole.name));
+    whole.shape.front() = *rows;
+    whole.view.bytes = *bytes;
   }
   whole.pieces = std::move(pieces);
   return whole;
@@ -134,7 +143,7 @@ Tensor joined(std::string name, std::vector<Tensor> pieces) {
 bool same_place(const Tensor& a, const Tensor& b) {
   return a.view.source == b.view.source && a.view.offset == b.view.offset && a.shape == b.shape &&
          a.view.stored == b.view.stored && a.dtype == b.dtype && a.view.strides == b.view.strides &&
-         a.view.bytes != 0 && a.pieces.empty() && b.pieces.empty();
+         a.view.big_endian == b.view.big_endian && a.view.bytes != 0 && a.pieces.empty() && b.pieces.empty();
 }
 
 }  // namespace ckpt

@@ -72,8 +72,9 @@ Tensor transposed(Tensor tensor, std::size_t first, std::size_t second);
 /// elements fill whole bytes.
 Tensor rows(Tensor tensor, std::uint64_t begin, std::uint64_t count);
 
-/// The pieces one after the other along the first dimension; no byte moves. There is at least one, and
-/// they agree in dtype and in all other dimensions. Throws `refused` when they do not.
+/// The pieces one after the other along the first dimension; no byte moves. There is at least one.
+/// Throws `refused` when they are scalars, differ in dtype or in another dimension, or are together larger
+/// than 64 bits can count.
 Tensor joined(std::string name, std::vector<Tensor> pieces);
 
 /// Whether two tensors lie at the same place, element for element (tied weights).

@@ -34,8 +34,15 @@ CodePoint decode(std::string_view text, Surrogates surrogates = Surrogates::refu
 }
 
 bool is_unprintable(char32_t c) {
-  return c < 0x20 || (c >= 0x7F && c < 0xA0) || (c >= 0x200B && c <= 0x200F) ||
-         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF;
+  return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || (c >= 0x200B && c <= 0x200F) ||
+         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF ||
+         (c >= 0xFFF9 && c <= 0xFFFB) || (c >= 0xE0000 && c <= 0xE0FFF);  // annotations, tags
+}
+
+std::string escaped(char32_t c) {
+  const auto value = static_cast<unsigned>(c);
+  if (value < 0x80) return fmt::format("\\x{:02x}", value);
+  return value < 0x10000 ? fmt::format("\\u{:04x}", value) : fmt::format("\\U{:08x}", value);
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -55,9 +62,7 @@ std::string printable(std::string_view text) {
     if (c.value == '\n') out += "\\n";
     else if (c.value == '\t') out += "\\t";
     else if (c.value == '\r') out += "\\r";
-    else if (is_unprintable(c.value))
-      out += c.value < 0x80 ? fmt::format("\\x{:02x}", static_cast<unsigned>(c.value))
-                            : fmt::format("\\u{:04x}", static_cast<unsigned>(c.value));
+    else if (is_unprintable(c.value)) out += escaped(c.value);
     else out += text.substr(i, c.size);
     i += c.size;
   }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/text.hpp"
 
 namespace ckpt {
 namespace {
@@ -28,17 +29,21 @@ Error already_there() {
   return Error(ErrorKind::io, "already exists; nothing was changed").with_hint("--force replaces it");
 }
 
-/// The path with symbolic links of the last component followed; as given when there is no such file.
-std::string follow_links(const std::string& path) {
-  char resolved[PATH_MAX];
-  if (::realpath(path.c_str(), resolved)) return resolved;
-  // A dangling link: the file that it names is to be made.
-  char link[PATH_MAX];
-  const ssize_t length = ::readlink(path.c_str(), link, sizeof link - 1);
-  if (length <= 0) return path;
-  const std::string name(link, static_cast<std::size_t>(length));
-  const std::size_t slash = path.find_last_of('/');
-  return name.front() == '/' || slash == std::string::npos ? name : path.substr(0, slash + 1) + name;
+/// The path with symbolic links of the last component followed; where they dangle, what the last one names.
+std::string follow_links(std::string path) {
+  while (true) {
+    char resolved[PATH_MAX];
+    if (::realpath(path.c_str(), resolved)) return resolved;
+    if (errno == ELOOP) fail_with_errno("cannot be written");
+    // A pipe behind /dev/stdout has a link in /proc, but no path.
+    if (::access(path.c_str(), F_OK) == 0) return path;
+    char link[PATH_MAX];
+    const ssize_t length = ::readlink(path.c_str(), link, sizeof link);
+    if (length <= 0) return path;
+    const std::string name(link, static_cast<std::size_t>(length));
+    const std::size_t slash = path.find_last_of('/');
+    path = name.front() == '/' || slash == std::string::npos ? name : path.substr(0, slash + 1) + name;
+  }
 }
 
 std::string folder_of(const std::string& path) {
@@ -49,11 +54,10 @@ std::string folder_of(const std::string& path) {
 }  // namespace
 
 AtomicOutput::AtomicOutput(std::string path, Options options)
-    : path_(std::move(path)),
-      target_(follow_links(path_)),
-      folder_(folder_of(target_)),
-      options_(std::move(options)) {
+    : path_(std::move(path)), options_(std::move(options)) {
   try {
+    target_ = follow_links(path_);
+    folder_ = folder_of(target_);
     struct stat status{};
     const bool exists = ::stat(target_.c_str(), &status) == 0;
     if (exists && S_ISDIR(status.st_mode)) fail(ErrorKind::io, "is a directory");
@@ -75,17 +79,24 @@ AtomicOutput::~AtomicOutput() {
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
-void AtomicOutput::open_temporary() {
-  descriptor_ = Descriptor(::open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
-  if (descriptor_) return;
-  if (errno == ENOENT || errno == ENOTDIR) fail_with_errno(fmt::format("the folder {}", folder_));
+void AtomicOutput::fail_if_folder_is_at_fault() const {
+  if (errno == ENOENT || errno == ENOTDIR) fail_with_errno(fmt::format("the folder {}", printable(folder_)));
   if (errno == EACCES || errno == EROFS || errno == ENOSPC) fail_with_errno("cannot be written");
+}
+
+void AtomicOutput::open_temporary() {
+  if (options_.may_be_unnamed) {
+    descriptor_ = Descriptor(::open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+    if (descriptor_) return;
+    fail_if_folder_is_at_fault();
+  }
   // No unnamed files on this filesystem: a hidden file beside the target.
   for (unsigned attempt = 0; !descriptor_; ++attempt) {
     temporary_ = fmt::format("{}/.ckpt-{}-{}.tmp", folder_, ::getpid(), attempt);
     descriptor_ = Descriptor(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (descriptor_) return;
     temporary_.clear();
+    fail_if_folder_is_at_fault();
     if (errno != EEXIST || attempt > 1000) fail_with_errno("no temporary file can be made beside it");
   }
 }

@@ -20,6 +20,8 @@ class AtomicOutput final : public Sink {
  public:
   struct Options {
     bool replace = false;  ///< an existing file may be replaced
+    /// False: a hidden file beside the target holds the bytes even where files without a name exist.
+    bool may_be_unnamed = true;
     /// Asked before every step; true ends the output with an `io` error (a signal has come).
     std::function<bool()> is_cancelled = {};
   };
@@ -39,6 +41,7 @@ class AtomicOutput final : public Sink {
  private:
   void check_cancelled() const;
   void open_temporary();
+  void fail_if_folder_is_at_fault() const;  // by errno
   void give_name();
 
   std::string path_;    // as the user named it, for messages

@@ -109,8 +109,10 @@ void TensorReader::gather(std::uint64_t source, std::byte* target, std::span<Dim
   }
   const bool is_close = span <= source_capacity_ && (span / 4 <= wanted || span <= always_whole);
   if (widest == nullptr || widest->source_step == 0 || is_close) {
-    const bool is_run = std::ranges::all_of(
-        block, [&](const Dimension& d) { return d.count == 1 || d.source_step == d.target_step; });
+    // Only without gaps: between the elements of a block that was cut lie those of other blocks.
+    const bool is_run = span == wanted && std::ranges::all_of(block, [&](const Dimension& d) {
+                          return d.count == 1 || d.source_step == d.target_step;
+                        });
     if (is_run) return tensor_->view.source->read_at(source, {target, span});
     if (source_.size() < span) source_.resize(span);
     tensor_->view.source->read_at(source, std::span(source_).first(span));

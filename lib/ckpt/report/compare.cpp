@@ -23,6 +23,22 @@ std::vector<std::uint64_t> unravel(std::uint64_t position, const Shape& shape) {
   return index;
 }
 
+struct Number {
+  long double real = 0;
+  long double imaginary = 0;  // 0 for all but complex types
+};
+
+bool is_same(long double p, long double q) { return p == q || (std::isnan(p) && std::isnan(q)); }
+
+/// The difference of two parts; none where both are the same infinity or NaN.
+long double difference_of(long double p, long double q) { return is_same(p, q) ? 0 : p - q; }
+
+/// NaN where a part is NaN, which `hypot` forgets beside an infinity.
+long double modulus(long double real, long double imaginary) {
+  if (imaginary == 0 || std::isnan(real)) return std::fabs(real);
+  return std::isnan(imaginary) ? imaginary : std::hypot(real, imaginary);
+}
+
 class ValueComparer {
  public:
   ValueComparer(const Tolerance& tolerance, std::uint64_t memory)
@@ -88,21 +104,18 @@ class ValueComparer {
       const std::size_t per_a = numbers_per_element(a);
       const std::size_t per_b = numbers_per_element(b);
       for (std::size_t i = 0; i < n; ++i) {
-        bool is_different = false;
-        for (std::size_t part = 0; part < std::max(per_a, per_b); ++part) {
-          const long double p = part < per_a ? numbers_a_[i * per_a + part] : 0;
-          const long double q = part < per_b ? numbers_b_[i * per_b + part] : 0;
-          is_different |= compare_pair(p, q, position + at + i);
-        }
-        if (is_different) ++difference_.count;
+        const Number p{numbers_a_[i * per_a], per_a == 2 ? numbers_a_[i * per_a + 1] : 0};
+        const Number q{numbers_b_[i * per_b], per_b == 2 ? numbers_b_[i * per_b + 1] : 0};
+        if (is_outside(p, q, position + at + i)) ++difference_.count;
       }
     }
   }
 
   /// Whether the pair lies outside the tolerance; keeps the largest distance.
-  bool compare_pair(long double p, long double q, std::uint64_t position) {
-    if (p == q || (std::isnan(p) && std::isnan(q))) return false;
-    const auto distance = static_cast<double>(std::fabs(p - q));
+  bool is_outside(const Number& p, const Number& q, std::uint64_t position) {
+    if (is_same(p.real, q.real) && is_same(p.imaginary, q.imaginary)) return false;
+    const auto distance =
+        static_cast<double>(modulus(difference_of(p.real, q.real), difference_of(p.imaginary, q.imaginary)));
     // A number against NaN is farther than any distance, and stays so.
     const bool is_farther =
         !std::isnan(difference_.max_abs) && (std::isnan(distance) || distance > difference_.max_abs);
@@ -111,10 +124,10 @@ class ValueComparer {
       place_ = position;
       has_place_ = true;
     }
-    if (std::isnan(distance) || std::isinf(distance)) return true;
-    return !(static_cast<long double>(distance) <=
-             static_cast<long double>(tolerance_.absolute) +
-                 static_cast<long double>(tolerance_.relative) * std::fabs(q));
+    const long double size = modulus(q.real, q.imaginary);
+    if (!std::isfinite(distance) || !std::isfinite(size)) return true;
+    return !(static_cast<long double>(distance) <= static_cast<long double>(tolerance_.absolute) +
+                                                       static_cast<long double>(tolerance_.relative) * size);
   }
 
   Tolerance tolerance_;

@@ -9,7 +9,8 @@
 
 namespace ckpt {
 
-/// How close values must be, as NumPy's `allclose` defines it: |a - b| <= absolute + relative * |b|.
+/// How close values must be, as NumPy's `allclose` defines it: |a - b| <= absolute + relative * |b|, for
+/// complex numbers with their modulus.
 struct Tolerance {
   double absolute = 0;
   double relative = 0;

@@ -307,6 +307,9 @@ std::string_view leaf_name(std::string_view name) { return name.substr(name.rfin
 
 KindRule parse_kind_rule(std::string_view line) {
   RuleText halves = split_rule(line);
+  if (halves.left.empty())
+    throw Error(ErrorKind::usage, fmt::format("the rule `{}` has no pattern", printable(line)))
+        .with_hint("write REGEX => KIND; ^$ is the module at the top level");
   const ModuleKind* kind = find_kind(halves.right);
   if (kind == nullptr) {
     std::vector<std::string_view> all;

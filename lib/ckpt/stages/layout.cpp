@@ -51,6 +51,12 @@ std::string anchored(std::string_view path) {
   return pattern + "$";
 }
 
+bool is_recurrent_mark(std::string_view leaf) {
+  return std::ranges::any_of(module_table(), [&](const ModuleKind& kind) {
+    return kind.gates != 0 && std::ranges::find(kind.torch_marks, leaf) != kind.torch_marks.end();
+  });
+}
+
 void refuse_undecided(const Checkpoint& checkpoint, const std::vector<KindDecision>& decisions) {
   std::vector<std::string> tensors;
   std::vector<std::string> lines;
@@ -180,6 +186,13 @@ class Layout {
   void refuse_unknown_part(const Tensor& tensor, std::size_t decision) const {
     if (report_.decisions.empty()) return;
     const KindDecision& d = report_.decisions[decision];
+    if (report_.direction == Direction::pytorch_to_burn && d.strength != Strength::given &&
+        is_recurrent_mark(leaf_name(tensor.name)))
+      refuse(checkpoint_,
+             fmt::format("tensor {} is a recurrent module's, but its weight_hh_l0 fits none that burn has",
+                         printable(tensor.name)),
+             fmt::format("leave the module as it is with --module '{} => none'",
+                         printable(anchored(module_path(tensor.name)))));
     if (d.kind->torch_marks.empty() || report_.direction != Direction::pytorch_to_burn) return;
     refuse(
         checkpoint_,

@@ -45,6 +45,9 @@ Rule parse_rule(std::string_view line) {
 std::vector<NumberedLine> rule_lines(std::string_view text) {
   std::vector<NumberedLine> lines;
   std::size_t number = 0;
+  // Editors of Windows put a byte order mark before the first line.
+  if (constexpr std::string_view mark = "\xEF\xBB\xBF"; text.starts_with(mark))
+    text.remove_prefix(mark.size());
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     const std::string_view line = text.substr(at, end - at);

@@ -1,0 +1,304 @@
+#include "ckpt/stages/kinds.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <optional>
+
+#include "support/errors.hpp"
+#include "support/tensors.hpp"
+
+using namespace ckpt;
+using namespace ckpt::test;
+
+namespace {
+
+constexpr Direction to_burn = Direction::pytorch_to_burn;
+constexpr Direction to_torch = Direction::burn_to_pytorch;
+
+struct Decided {
+  std::string kind;  // `?` while undecided
+  Strength strength;
+  std::string evidence;
+};
+
+/// What is decided on the module at `path`.
+Decided decide(const std::vector<Tensor>& tensors, Direction direction, std::string_view path,
+               const std::vector<std::string>& lines = {}) {
+  std::vector<KindRule> rules;
+  for (const std::string& line : lines) rules.push_back(parse_kind_rule(line));
+  const Checkpoint checkpoint = checkpoint_of(tensors);
+  std::optional<Decided> found;
+  for (const KindDecision& decision : decide_kinds(checkpoint, direction, rules)) {
+    if (decision.path != path) continue;
+    CHECK_FALSE(found);
+    found = {decision.kind == nullptr ? "?" : std::string(decision.kind->name), decision.strength,
+             decision.evidence};
+  }
+  REQUIRE(found);
+  return *found;
+}
+
+Tensor tensor(std::string name, Shape shape, std::string module_class = {}) {
+  Tensor t = counting(std::move(name), std::move(shape));
+  t.module_class = std::move(module_class);
+  return t;
+}
+
+std::vector<Tensor> of_class(const std::string& module_class, const Shape& weight) {
+  return {tensor("m.weight", weight, module_class)};
+}
+
+}  // namespace
+
+TEST_CASE("a bias as long as the first dimension proves a Linear in PyTorch's layout") {
+  const Decided d = decide({tensor("p.weight", {3, 4}), tensor("p.bias", {3})}, to_burn, "p");
+  CHECK(d.kind == "Linear");
+  CHECK(d.strength == Strength::siblings);
+  CHECK(d.evidence == "bias [3] is as long as the first dimension of weight [3, 4]");
+}
+
+TEST_CASE("a bias as long as the second dimension proves GPT-2's Conv1D in PyTorch, a Linear in burn") {
+  const std::vector<Tensor> tensors{tensor("p.weight", {3, 4}), tensor("p.bias", {4})};
+  CHECK(decide(tensors, to_burn, "p").kind == "Conv1D");
+  CHECK(decide(tensors, to_torch, "p").kind == "Linear");
+  CHECK(decide(tensors, to_torch, "p").strength == Strength::siblings);
+}
+
+TEST_CASE("a square matrix, a matrix without a bias and a bias that fits nowhere stay undecided") {
+  for (const Direction direction : {to_burn, to_torch}) {
+    const Decided square = decide({tensor("p.weight", {4, 4}), tensor("p.bias", {4})}, direction, "p");
+    CHECK(square.kind == "?");
+    CHECK(square.strength == Strength::undecided);
+    CHECK(contains(square.evidence, "square"));
+    CHECK(contains(decide({tensor("p.weight", {3, 4})}, direction, "p").evidence, "without a bias"));
+    CHECK(decide({tensor("p.weight", {3, 4}), tensor("p.bias", {5})}, direction, "p").kind == "?");
+    CHECK(decide({tensor("p.weight", {3, 4}), tensor("p.bias", {3, 1})}, direction, "p").kind == "?");
+  }
+  CHECK(decide({tensor("p.weight", {3, 4}), tensor("p.bias", {3})}, to_torch, "p").kind == "?");
+}
+
+TEST_CASE("more than two dimensions are a convolution's, none are nothing's") {
+  for (const Direction direction : {to_burn, to_torch}) {
+    CHECK(decide({tensor("p.weight", {2, 3, 4})}, direction, "p").kind == "Conv");
+    CHECK(decide({tensor("p.weight", {2, 3, 1, 1})}, direction, "p").kind == "Conv");
+    CHECK(decide({tensor("p.weight", {2, 3, 1, 1, 1}), tensor("p.bias", {2})}, direction, "p").kind ==
+          "Conv");
+    CHECK(decide({tensor("p.weight", {})}, direction, "p").kind == "none");
+    CHECK(decide({tensor("p.scale", {4, 4})}, direction, "p").kind == "none");
+    CHECK(decide({tensor("cls_token", {1, 1, 4})}, direction, "").kind == "none");
+  }
+}
+
+TEST_CASE("running statistics prove a batch norm, also without weight and bias") {
+  for (const Direction direction : {to_burn, to_torch})
+    CHECK(decide({tensor("n.running_mean", {4}), tensor("n.running_var", {4})}, direction, "n").kind ==
+          "BatchNorm");
+  CHECK(decide({tensor("n.weight", {4}), tensor("n.bias", {4}), tensor("n.running_mean", {4}),
+                tensor("n.running_var", {4})},
+               to_burn, "n")
+            .kind == "BatchNorm");
+}
+
+TEST_CASE("two vectors of one length are a norm's, whichever way they are named") {
+  CHECK(decide({tensor("x.weight", {4}), tensor("x.bias", {4})}, to_burn, "x").kind == "LayerNorm");
+  // Old BERT checkpoints have gamma and beta in PyTorch.
+  for (const Direction direction : {to_burn, to_torch}) {
+    const Decided d = decide({tensor("x.gamma", {4}), tensor("x.beta", {4})}, direction, "x");
+    CHECK(d.kind == "LayerNorm");
+    CHECK(d.strength == Strength::siblings);
+  }
+}
+
+TEST_CASE("gamma beside other modules is a parameter of its own, as ConvNeXt's") {
+  const std::vector<Tensor> block{tensor("b.gamma", {4}), tensor("b.pwconv1.weight", {8, 4}),
+                                  tensor("b.pwconv1.bias", {8})};
+  CHECK(decide(block, to_burn, "b").kind == "none");
+  CHECK(decide(block, to_torch, "b").kind == "none");
+}
+
+TEST_CASE("gamma that stands alone is undecided on the way to PyTorch, unless its name tells") {
+  CHECK(decide({tensor("x.gamma", {4})}, to_torch, "x").kind == "?");
+  const Decided d = decide({tensor("final_norm.gamma", {4})}, to_torch, "final_norm");
+  CHECK(d.kind == "RmsNorm");
+  CHECK(d.strength == Strength::name);
+  CHECK(decide({tensor("x.gamma", {4})}, to_burn, "x").kind == "none");
+}
+
+TEST_CASE("alpha that stands alone is a PRelu's in burn, and nothing in PyTorch") {
+  CHECK(decide({tensor("x.alpha", {1})}, to_torch, "x").kind == "PRelu");
+  CHECK(decide({tensor("x.alpha", {1})}, to_burn, "x").kind == "none");
+  CHECK(decide({tensor("x.alpha", {1}), tensor("x.delta", {1})}, to_torch, "x").kind == "none");
+  CHECK(decide({tensor("x.alpha", {1}), tensor("x.fc.weight", {1, 1, 1})}, to_torch, "x").kind == "none");
+}
+
+TEST_CASE("a pickled class decides, also against what the shapes would prove") {
+  for (const auto& [name, kind] : std::vector<std::pair<std::string, std::string>>{
+           {"torch.nn.modules.linear.Linear", "Linear"},
+           {"torch.nn.modules.linear.NonDynamicallyQuantizableLinear", "Linear"},
+           {"torch.nn.modules.sparse.Embedding", "Embedding"},
+           {"torch.nn.modules.sparse.EmbeddingBag", "Embedding"},
+           {"transformers.pytorch_utils.Conv1D", "Conv1D"},
+           {"transformers.models.llama.modeling_llama.LlamaRMSNorm", "RmsNorm"},
+           {"my.T5LayerNorm", "LayerNorm"}}) {
+    const Decided d = decide(of_class(name, {4, 4}), to_burn, "m");
+    CAPTURE(name);
+    CHECK(d.kind == kind);
+    CHECK(d.strength == Strength::pickled_class);
+    CHECK(d.evidence == "pickled as " + name);
+  }
+  for (const std::string name : {"BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"})
+    CHECK(decide(of_class("torch.nn." + name, {4}), to_burn, "m").kind == "BatchNorm");
+  for (const std::string name : {"InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d"})
+    CHECK(decide(of_class("torch.nn." + name, {4}), to_burn, "m").kind == "InstanceNorm");
+  for (const std::string name :
+       {"Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "DeformConv2d"})
+    CHECK(decide(of_class("torch.nn." + name, {4, 4, 1, 1}), to_burn, "m").kind == "Conv");
+  CHECK(decide(of_class("torch.nn.GroupNorm", {4}), to_burn, "m").kind == "GroupNorm");
+  CHECK(decide(of_class("torch.nn.PReLU", {4}), to_burn, "m").kind == "PRelu");
+  CHECK(
+      decide({tensor("m.weight", {3, 4}, "torch.nn.Embedding"), tensor("m.bias", {3}, "torch.nn.Embedding")},
+             to_burn, "m")
+          .kind == "Embedding");
+}
+
+TEST_CASE("a class that is nobody's leaves the decision to the other evidence") {
+  CHECK(decide(of_class("my.Block", {4, 4}), to_burn, "m").kind == "?");
+  CHECK(decide({tensor("m.weight", {3, 4}, "my.Block"), tensor("m.bias", {3}, "my.Block")}, to_burn, "m")
+            .strength == Strength::siblings);
+}
+
+TEST_CASE("a module follows its neighbours: other indices first, then the same name elsewhere") {
+  const std::vector<Tensor> layers{tensor("layers.0.proj.weight", {3, 4}), tensor("layers.0.proj.bias", {3}),
+                                   tensor("layers.1.proj.weight", {4, 4}), tensor("layers.1.proj.bias", {4}),
+                                   tensor("other.proj.weight", {4, 4})};
+  const Decided index = decide(layers, to_burn, "layers.1.proj");
+  CHECK(index.kind == "Linear");
+  CHECK(index.strength == Strength::neighbour);
+  CHECK(index.evidence == "layers.#.proj is proven to be one for other indices");
+  const Decided elsewhere = decide(layers, to_burn, "other.proj");
+  CHECK(elsewhere.kind == "Linear");
+  CHECK(elsewhere.strength == Strength::neighbour);
+  CHECK(elsewhere.evidence == "every other proj is proven to be one");
+}
+
+TEST_CASE("neighbours that disagree decide nothing") {
+  const std::vector<Tensor> layers{tensor("a.proj.weight", {3, 4}), tensor("a.proj.bias", {3}),
+                                   tensor("b.proj.weight", {3, 4}), tensor("b.proj.bias", {4}),
+                                   tensor("c.proj.weight", {4, 4}), tensor("c.proj.bias", {4})};
+  CHECK(decide(layers, to_burn, "c.proj").kind == "?");
+}
+
+TEST_CASE("an index says nothing of another index, and a neighbour by name is no proof for others") {
+  const std::vector<Tensor> sequential{tensor("net.0.weight", {3, 4}), tensor("net.0.bias", {3}),
+                                       tensor("head.0.weight", {4, 4})};
+  CHECK(decide(sequential, to_burn, "head.0").kind == "?");
+  const std::vector<Tensor> by_name{tensor("a.fc.weight", {4, 4}), tensor("a.x.weight", {4, 4})};
+  CHECK(decide(by_name, to_burn, "a.fc").strength == Strength::name);
+  CHECK(decide(by_name, to_burn, "a.x").kind == "?");
+}
+
+TEST_CASE("names decide last: projections and heads are Linear, embeddings are not") {
+  for (const std::string name :
+       {"fc",     "fc1",       "fc_out",  "linear2",    "lin",   "dense",    "q_proj",
+        "o_proj", "gate_proj", "up_proj", "down_proj",  "qkv",   "to_q",     "to_out",
+        "w1",     "wq",        "lm_head", "classifier", "score", "embed_out"}) {
+    CAPTURE(name);
+    const Decided d = decide({tensor(name + ".weight", {4, 4})}, to_burn, name);
+    CHECK(d.kind == "Linear");
+    CHECK(d.strength == Strength::name);
+  }
+  for (const std::string name : {"wte", "wpe", "shared", "tok_emb", "embed_tokens", "word_embeddings",
+                                 "position_embeddings", "token_type_embeddings", "embedding"}) {
+    CAPTURE(name);
+    CHECK(decide({tensor(name + ".weight", {4, 4})}, to_burn, name).kind == "Embedding");
+  }
+  for (const std::string name : {"norm", "ln_f", "ln1", "input_layernorm", "rms", "q_norm"}) {
+    CAPTURE(name);
+    CHECK(decide({tensor(name + ".weight", {4})}, to_burn, name).kind == "RmsNorm");
+  }
+  CHECK(decide({tensor("prelu.weight", {1})}, to_burn, "prelu").kind == "PRelu");
+  // Both layouts use these names.
+  for (const std::string name : {"proj", "c_attn", "c_proj", "c_fc"})
+    CHECK(decide({tensor(name + ".weight", {4, 4})}, to_burn, name).kind == "?");
+}
+
+TEST_CASE("a rule beats every other evidence; the first that matches counts") {
+  const std::vector<Tensor> tensors{tensor("m.weight", {3, 4}, "torch.nn.Linear"),
+                                    tensor("m.bias", {3}, "torch.nn.Linear")};
+  const Decided d = decide(tensors, to_burn, "m", {"^n$ => Conv", "^m$ => embedding", "m => Linear"});
+  CHECK(d.kind == "Embedding");
+  CHECK(d.strength == Strength::given);
+  CHECK(d.evidence == "given by `^m$ => embedding`");
+}
+
+TEST_CASE("what a rule says is proof for the neighbours") {
+  const std::vector<Tensor> tensors{tensor("h.0.c_fc.weight", {4, 4}), tensor("h.1.c_fc.weight", {4, 4})};
+  CHECK(decide(tensors, to_burn, "h.1.c_fc", {"^h\\.0\\. => Conv1D"}).kind == "Conv1D");
+}
+
+TEST_CASE("attention is told by its fused or separate projections, and owns what lies below") {
+  for (const std::string mark : {"in_proj_weight", "q_proj_weight"}) {
+    const std::vector<Tensor> tensors{tensor("a.attn." + mark, {4, 4}),
+                                      tensor("a.attn.out_proj.weight", {4, 4})};
+    const Decided d = decide(tensors, to_burn, "a.attn");
+    CHECK(d.kind == "MultiheadAttention");
+    CHECK(d.strength == Strength::siblings);
+    CHECK(decide_kinds(checkpoint_of(tensors), to_burn, {}).size() == 1);
+  }
+  std::vector<Tensor> burn;
+  for (const std::string name : {"query", "key", "value"}) burn.push_back(tensor(name + ".weight", {4, 4}));
+  CHECK(decide(burn, to_torch, "query").kind == "Linear");  // by name: without `output` it is no attention
+  burn.push_back(tensor("output.weight", {4, 4}));
+  CHECK(decide(burn, to_torch, "").kind == "MultiheadAttention");
+  CHECK(decide(burn, to_burn, "query").kind == "Linear");
+}
+
+TEST_CASE("a recurrent module is told by how many gates it stacks") {
+  for (const auto& [gates, kind] :
+       std::vector<std::pair<std::uint64_t, std::string>>{{4, "LSTM"}, {3, "GRU"}, {1, "RNN"}}) {
+    const std::vector<Tensor> tensors{tensor("r.weight_ih_l0", {gates * 5, 7}),
+                                      tensor("r.weight_hh_l0", {gates * 5, 5})};
+    CHECK(decide(tensors, to_burn, "r").kind == kind);
+  }
+  const std::vector<Tensor> odd{tensor("r.weight_ih_l0", {10, 7}), tensor("r.weight_hh_l0", {10, 5})};
+  CHECK(decide(odd, to_burn, "r").kind == "none");
+  CHECK(decide(odd, to_burn, "r", {"^r$ => LSTM"}).kind == "LSTM");
+  CHECK(decide({tensor("r.forget_gate.input_transform.weight", {7, 5}),
+                tensor("r.cell_gate.input_transform.weight", {7, 5})},
+               to_torch, "r")
+            .kind == "LSTM");
+}
+
+TEST_CASE("a rule takes an owning module for something else") {
+  const std::vector<Tensor> tensors{tensor("a.in_proj_weight", {12, 4}), tensor("a.out_proj.weight", {4, 4})};
+  CHECK(decide(tensors, to_burn, "a", {"^a$ => none"}).kind == "none");
+  CHECK(decide(tensors, to_burn, "a.out_proj", {"^a$ => none"}).kind == "Linear");
+}
+
+TEST_CASE("the rules of a modules file are numbered lines of REGEX => KIND") {
+  const std::vector<KindRule> rules =
+      parse_kind_rules("# heads\n\n^head$ => Linear\r\n^e => EMBEDDINGBAG\n", "f");
+  REQUIRE(rules.size() == 2);
+  CHECK(rules[0].kind == find_kind("Linear"));
+  CHECK(rules[1].kind == find_kind("Embedding"));
+  CHECK(rules[1].text == "^e => EMBEDDINGBAG");
+  const Error error = error_of([] { parse_kind_rules("^a$ => Linear\n^b$ => Lineal\n", "kinds.txt"); });
+  CHECK(error.kind() == ErrorKind::usage);
+  CHECK(error.file() == "kinds.txt");
+  CHECK(error.message().starts_with("line 2: `Lineal`"));
+  CHECK(contains(error.hint(), "MultiheadAttention"));
+  CHECK(error_of([] { parse_kind_rule("^a$ Linear"); }).kind() == ErrorKind::usage);
+  CHECK(error_of([] { parse_kind_rule("( => Linear"); }).kind() == ErrorKind::usage);
+}
+
+TEST_CASE("a rule without a path would be of every module, and is refused") {
+  CHECK(error_of([] { parse_kind_rule(" => Linear"); }).kind() == ErrorKind::usage);
+}
+
+TEST_CASE("a tensor's name is its module's path and its own name") {
+  CHECK(module_path("a.b.weight") == "a.b");
+  CHECK(leaf_name("a.b.weight") == "weight");
+  CHECK(module_path("weight").empty());
+  CHECK(leaf_name("weight") == "weight");
+  CHECK(leaf_name("a.").empty());
+}
