@@ -8,6 +8,7 @@
 #include <iterator>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "ckpt/codec/json.hpp"
@@ -120,8 +121,11 @@ std::uint64_t check_ranges(const std::vector<SafetensorsEntry>& entries) {
   std::vector<const SafetensorsEntry*> by_offset;
   by_offset.reserve(entries.size());
   for (const SafetensorsEntry& entry : entries) by_offset.push_back(&entry);
-  const auto offsets = [](const SafetensorsEntry* entry) { return std::pair(entry->begin, entry->end); };
-  if (!std::ranges::is_sorted(by_offset, {}, offsets)) std::ranges::stable_sort(by_offset, {}, offsets);
+  // Entries of one place keep the order of the header, which the pointers are in.
+  const auto place = [](const SafetensorsEntry* entry) {
+    return std::tuple(entry->begin, entry->end, entry);
+  };
+  if (!std::ranges::is_sorted(by_offset, {}, place)) std::ranges::sort(by_offset, {}, place);
   const SafetensorsEntry* previous = nullptr;
   for (const SafetensorsEntry* entry : by_offset) {
     check_place(*entry, previous);

@@ -336,7 +336,7 @@ Checkpoint read_directory(const Input& input) {
     sets.insert(sets.end(), checkpoints.begin(), checkpoints.end());
     fail_choice("checkpoints and no index", sets);
   }
-  if (sets.size() == 1) return read_by_names(input, *parse_shard_name(sets.front()));
+  if (sets.size() == 1) return read_by_names(input, parse_shard_name(sets.front()).value());
   if (checkpoints.size() == 1) return read_checkpoint(*input.open_sibling(checkpoints.front()));
   fail(ErrorKind::unsupported, "the directory holds no checkpoint and no index of a sharded set");
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "ckpt/core/checked.hpp"
@@ -83,14 +84,22 @@ void check_size(const Descriptor& tensor) {
 }
 
 // The order of the data; tensors without bytes at one place keep the order of the metadata.
-void sort_by_offset(std::vector<Descriptor>& tensors) {
-  const auto range = [](const Descriptor& tensor) { return std::pair(tensor.begin, tensor.end); };
-  if (!std::ranges::is_sorted(tensors, {}, range)) std::ranges::stable_sort(tensors, {}, range);
+std::vector<Descriptor> by_offset(std::vector<Descriptor> tensors) {
+  const auto place = [](const Descriptor& tensor) { return std::tuple(tensor.begin, tensor.end, &tensor); };
+  if (std::ranges::is_sorted(tensors, {}, place)) return tensors;
+  std::vector<Descriptor*> order;
+  order.reserve(tensors.size());
+  for (Descriptor& tensor : tensors) order.push_back(&tensor);
+  std::ranges::sort(order, {}, [&](const Descriptor* tensor) { return place(*tensor); });
+  std::vector<Descriptor> sorted;
+  sorted.reserve(order.size());
+  for (Descriptor* tensor : order) sorted.push_back(std::move(*tensor));
+  return sorted;
 }
 
-void check_overlaps(const std::vector<Descriptor>& by_offset) {
+void check_overlaps(const std::vector<Descriptor>& sorted) {
   const Descriptor* previous = nullptr;  // the last one that has bytes
-  for (const Descriptor& tensor : by_offset) {
+  for (const Descriptor& tensor : sorted) {
     if (tensor.begin == tensor.end) continue;
     if (previous && tensor.begin < previous->end)
       fail(ErrorKind::corrupt, "{} (data bytes {} to {}) overlaps {} (data bytes {} to {})",
@@ -111,13 +120,13 @@ struct Extent {
   bool only_in_019 = false;  // some dtype is spelled as only burn 0.19 did
 };
 
-Extent extent_of(const std::vector<Descriptor>& by_offset, std::uint64_t metadata_size,
+Extent extent_of(const std::vector<Descriptor>& sorted, std::uint64_t metadata_size,
                  const ByteSource& bytes) {
   Extent extent;
   extent.metadata_end = burnpack::header_size + metadata_size;
-  extent.padded_start = *checked_align(extent.metadata_end, burnpack::alignment);
+  extent.padded_start = checked_align(extent.metadata_end, burnpack::alignment).value();
   extent.file_size = bytes.size();
-  for (const Descriptor& tensor : by_offset) {
+  for (const Descriptor& tensor : sorted) {
     if (tensor.begin != extent.data_size) extent.back_to_back = false;
     if (tensor.begin % burnpack::alignment != 0) extent.aligned = false;
     if (tensor.only_in_019) extent.only_in_019 = true;
@@ -212,9 +221,8 @@ Checkpoint read_burnpack(const Input& input) {
     checkpoint.notes.push_back(
         fmt::format("{} bytes at offset {} follow the metadata inside the size that it states", reader.left(),
                     reader.offset()));
-  std::vector<Descriptor>& tensors = metadata.tensors;
-  for (const Descriptor& tensor : tensors) check_size(tensor);
-  sort_by_offset(tensors);
+  for (const Descriptor& tensor : metadata.tensors) check_size(tensor);
+  std::vector<Descriptor> tensors = by_offset(std::move(metadata.tensors));
   check_overlaps(tensors);
 
   const Extent extent = extent_of(tensors, metadata_size, *bytes);

@@ -290,7 +290,7 @@ std::optional<std::uint64_t> least_bytes(const Scheme& scheme, const Shape& shap
   const std::optional<std::uint64_t> bits =
       count ? checked_multiply(*count, find(values, scheme.value)->bits) : std::nullopt;
   if (!bits) return std::nullopt;
-  std::uint64_t bytes = *bits / 8 + (*bits % 8 != 0 ? 1 : 0);
+  const std::uint64_t bytes = *bits / 8 + (*bits % 8 != 0 ? 1 : 0);
   if (*count == 0) return 0;
   std::uint64_t scale_bytes = 0;
   if (!scheme.block.empty()) {

@@ -182,7 +182,7 @@ Plan plan_burnpack(const Checkpoint& checkpoint) {
 
   Plan plan;
   std::vector<std::byte> head = head_of(metadata.bytes());
-  const std::uint64_t start = *checked_align(head.size(), burnpack::alignment);
+  const std::uint64_t start = checked_align(head.size(), burnpack::alignment).value();
   const std::uint64_t padding = start - head.size();
   plan.segments.emplace_back(Plan::Literal{std::move(head)});
   append_zeros(plan, padding);
