@@ -10,6 +10,7 @@ little-endian bytes of every tensor, as PyTorch itself computes them.
 """
 
 import argparse
+import gzip
 import hashlib
 import json
 import math
@@ -254,6 +255,38 @@ def burnpack(tensors: dict) -> bytes:
     return head + bytes(-len(head) % 256) + data
 
 
+def msgpack(value) -> bytes:
+    """The few kinds of MessagePack that a small record of burn before 0.22 has."""
+    if value is None:
+        return b"\xc0"
+    if isinstance(value, int):
+        return bytes([value])
+    if isinstance(value, str):
+        text = value.encode()
+        return (bytes([0xA0 | len(text)]) if len(text) < 32 else bytes([0xD9, len(text)])) + text
+    if isinstance(value, bytes):
+        return bytes([0xC4, len(value)]) + value
+    if isinstance(value, list):
+        return bytes([0x90 | len(value)]) + b"".join(map(msgpack, value))
+    return bytes([0x80 | len(value)]) + b"".join(msgpack(k) + msgpack(v) for k, v in value.items())
+
+
+def record(recorder: str, encode) -> dict:
+    """A record as burn 0.16 saved it; `encode` gives the form that bytes have in it."""
+    def parameter(param_id, shape, data):
+        return {"id": param_id, "param": {"bytes": encode(data), "shape": shape, "dtype": "F32"}}
+
+    return {
+        "metadata": {"float": "f32", "int": "i32", "format": f"burn_core::record::file::{recorder}",
+                     "version": "0.16.1", "settings": "FullPrecisionSettings"},
+        "item": {
+            "fc": {"weight": parameter("avq43klip2pc6", [4, 3], transposed(3, 4)),
+                   "bias": parameter("edntuk51pn2co", [3], f32(1, 2, 3)), "kind": None},
+            "head": {"weight": parameter("22h48qbgpqs2o", [3, 2], transposed(2, 3)), "bias": None},
+        },
+    }
+
+
 def f32(*values) -> bytes:
     return struct.pack(f"<{len(values)}f", *values)
 
@@ -300,6 +333,10 @@ def other_files(root: Path) -> None:
         "fc.bias": ("F32", [3], f32(1, 2, 3), 14755144371902836595),
         "head.weight": ("F32", [3, 2], transposed(2, 3), 3222552515581354512),
     }))
+    named = msgpack(record("NamedMpkFileRecorder", bytes))
+    (root / "burn-record" / "net.mpk").write_bytes(named)
+    (root / "burn-record" / "net.mpk.gz").write_bytes(gzip.compress(named, mtime=0))
+    (root / "burn-record" / "net.json").write_text(json.dumps(record("PrettyJsonFileRecorder", list), indent=1) + "\n")
     (root / "rules" / "net.rules").write_text(NET_RULES)
     (root / "rules" / "llama.rules").write_text(LLAMA_RULES)
 
@@ -308,7 +345,7 @@ def other_files(root: Path) -> None:
 
 
 def make(root: Path) -> None:
-    for folder in ("pytorch", "safetensors", "burnpack", "rules"):
+    for folder in ("pytorch", "safetensors", "burnpack", "burn-record", "rules"):
         (root / folder).mkdir(parents=True, exist_ok=True)
     pytorch_files(root)
     other_files(root)

@@ -1,13 +1,14 @@
 #include "ckpt/codec/json.hpp"
 #include "ckpt/core/text.hpp"
 #include "command.hpp"
+#include "write_set.hpp"
 #include "writing.hpp"
 
 namespace ckpt {
 namespace {
 
 struct Convert {
-  std::string input, output, to;
+  std::string input, output, to, shard_size;
   StageOptions stages;
   WriteOptions writing;
   TalkOptions talk;
@@ -18,16 +19,23 @@ struct Convert {
 ExitStatus run(const Convert& options) {
   const Talk talk(options.talk);
   const StageOptions::Parsed stages = options.stages.parse();
-  const Format& format = output_format(options.to, options.output);
+  std::optional<std::uint64_t> shard_limit;
+  if (!options.shard_size.empty()) shard_limit = parse_size(options.shard_size, "--shard-size");
+  // A set goes into a folder, whose name says nothing of the format.
+  const Format& format =
+      output_format(shard_limit && options.to.empty() ? "safetensors" : options.to, options.output);
   require_other_file(options.input, options.output);
 
   Prepared prepared = prepare(options.input, stages);
   require_deliverable(prepared.checkpoint);
   const std::string from = prepared.checkpoint.format;
-  const Direction direction = stages.adapter.value_or(default_direction(from, format.name));
+  const Direction direction =
+      stages.adapter.value_or(default_direction(convention_of(prepared.checkpoint), format.convention));
   adapt(prepared, direction, stages.kinds);
   warn_of_losses(prepared, format);
-  const std::uint64_t size = write_checkpoint(prepared, format, options.output, options.writing, talk);
+  const std::uint64_t size =
+      shard_limit ? write_set(prepared, format, options.output, *shard_limit, options.writing, talk)
+                  : write_checkpoint(prepared, format, options.output, options.writing, talk);
 
   print_warnings(prepared, talk);
   if (options.json) {
@@ -59,6 +67,9 @@ std::function<ExitStatus()> add_convert(CLI::App& app) {
   app.add_option("IN", options->input, "A checkpoint of any format; - is standard input")->required();
   app.add_option("OUT", options->output, "The file to write; its extension says the format")->required();
   app.add_option("--to", options->to, "The format to write, whatever the extension")->type_name("FORMAT");
+  app.add_option("--shard-size", options->shard_size,
+                 "Write a sharded set into the folder OUT, at most SIZE a shard (5GB)")
+      ->type_name("SIZE");
   options->stages.add_choice(app);
   options->stages.add_rename(app);
   options->stages.add_layout(app);
@@ -72,6 +83,8 @@ std::function<ExitStatus()> add_convert(CLI::App& app) {
       "  ckpt convert model.pt model.bpk\n"
       "  ckpt convert train.pt model.safetensors --top-level-key state_dict --strip-wrappers\n"
       "  ckpt convert model.pt model.bpk --remap rules.txt --explain\n"
+      "  ckpt convert model.safetensors folder --shard-size 5GB\n"
+      "  ckpt convert folder whole.safetensors\n"
       "  ckpt convert torch.safetensors model.bpk --adapter pytorch-to-burn --module '^proj$ => Linear'");
   return [options] { return run(*options); };
 }

@@ -103,9 +103,8 @@ void print_comparison(const Comparison& comparison, const Tolerance& tolerance, 
 
 /// Which side the adapter runs on: the one that is not yet in the layout that it leads to.
 bool adapts_b(Direction direction, const Checkpoint& a, const Checkpoint& b) {
-  if (direction == Direction::pytorch_to_burn) return a.format == "burnpack" && b.format != "burnpack";
-  if (direction == Direction::burn_to_pytorch) return a.format == "pytorch" && b.format != "pytorch";
-  return false;
+  const Convention goal = direction == Direction::pytorch_to_burn ? Convention::burn : Convention::pytorch;
+  return direction != Direction::none && convention_of(a) == goal && convention_of(b) != goal;
 }
 
 ExitStatus run(const Diff& options) {
@@ -117,7 +116,7 @@ ExitStatus run(const Diff& options) {
   Prepared a = prepare(options.a, stages);
   Prepared b = prepare(options.b, plain);
   const Direction direction =
-      stages.adapter.value_or(default_direction(a.checkpoint.format, b.checkpoint.format));
+      stages.adapter.value_or(default_direction(convention_of(a.checkpoint), convention_of(b.checkpoint)));
   Prepared& adapted = adapts_b(direction, a.checkpoint, b.checkpoint) ? b : a;
   if (direction != Direction::none)
     talk.report(

@@ -78,9 +78,14 @@ void adapt(Prepared& prepared, Direction direction, const std::vector<KindRule>&
                   by_name.size() > shown ? ", …" : ""));
 }
 
-Direction default_direction(std::string_view from, std::string_view to) {
-  if (from == "pytorch" && to == "burnpack") return Direction::pytorch_to_burn;
-  if (from == "burnpack" && to == "pytorch") return Direction::burn_to_pytorch;
+Convention convention_of(const Checkpoint& checkpoint) {
+  const Format* format = find_format(checkpoint.format);
+  return format != nullptr ? format->convention : Convention::either;
+}
+
+Direction default_direction(Convention from, Convention to) {
+  if (from == Convention::pytorch && to == Convention::burn) return Direction::pytorch_to_burn;
+  if (from == Convention::burn && to == Convention::pytorch) return Direction::burn_to_pytorch;
   return Direction::none;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ckpt/core/value.hpp"
+#include "ckpt/formats/format.hpp"
 #include "ckpt/stages/layout.hpp"
 #include "ckpt/stages/remap.hpp"
 #include "options.hpp"
@@ -31,8 +32,10 @@ Prepared prepare(const std::string& path, const StageOptions::Parsed& options);
 /// Goes on through the layout stage.
 void adapt(Prepared& prepared, Direction direction, const std::vector<KindRule>& kinds);
 
-/// What the two formats call for where nobody says.
-Direction default_direction(std::string_view from, std::string_view to);
+/// Whose layout the tensors of a checkpoint are in, as far as its format says.
+Convention convention_of(const Checkpoint& checkpoint);
+/// What two formats call for where nobody says.
+Direction default_direction(Convention from, Convention to);
 
 /// Warnings of every stage, on standard error.
 void print_warnings(const Prepared& prepared, const Talk& talk);

@@ -1,7 +1,6 @@
 #include "writing.hpp"
 
 #include <fmt/ranges.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,7 +10,6 @@
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/io/file.hpp"
-#include "ckpt/io/output.hpp"
 #include "ckpt/kernels/checksum.hpp"
 #include "ckpt/kernels/emit.hpp"
 #include "progress.hpp"
@@ -21,26 +19,6 @@ namespace {
 
 // Set by the signal handler, which may touch nothing else; asked by the output between two steps.
 std::atomic<bool> is_interrupted = false;
-
-/// While it lives, SIGINT, SIGTERM and SIGHUP end the output instead of the process.
-class InterruptGuard {
- public:
-  InterruptGuard() {
-    struct sigaction action{};
-    action.sa_handler = [](int) { is_interrupted = true; };
-    sigemptyset(&action.sa_mask);
-    for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals.at(i), &action, &before_.at(i));
-  }
-  ~InterruptGuard() {
-    for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals.at(i), &before_.at(i), nullptr);
-  }
-  InterruptGuard(const InterruptGuard&) = delete;
-  InterruptGuard& operator=(const InterruptGuard&) = delete;
-
- private:
-  static constexpr std::array signals{SIGINT, SIGTERM, SIGHUP};
-  std::array<struct sigaction, signals.size()> before_{};
-};
 
 /// The sources that the tensors to be written draw on, for checksums.
 std::unordered_set<const ByteSource*> used_sources(const Checkpoint& checkpoint) {
@@ -143,6 +121,21 @@ Value step_json(const Prepared& prepared, const LayoutStep& step,
 
 }  // namespace
 
+Interruptible::Interruptible() {
+  struct sigaction action{};
+  action.sa_handler = [](int) { is_interrupted = true; };
+  sigemptyset(&action.sa_mask);
+  for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals.at(i), &action, &before_.at(i));
+}
+
+Interruptible::~Interruptible() {
+  for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals.at(i), &before_.at(i), nullptr);
+}
+
+AtomicOutput::Options Interruptible::output_options(bool replace) const {
+  return {.replace = replace, .is_cancelled = [] { return is_interrupted.load(); }};
+}
+
 void WriteOptions::add(CLI::App& app) {
   app.add_flag("--force", force, "Replace an existing output");
   app.add_flag("--dry-run", dry_run, "Plan and report, write nothing");
@@ -176,26 +169,33 @@ const Format& output_format(const std::string& name, const std::string& path) {
   return *format;
 }
 
-std::uint64_t write_checkpoint(const Prepared& prepared, const Format& format, const std::string& path,
-                               const WriteOptions& options, const Talk& talk) {
-  const Checkpoint& checkpoint = prepared.checkpoint;
-  const Plan plan = [&] {
-    try {
-      return format.plan(checkpoint);
-    } catch (Error& error) {
-      throw error.in_file(checkpoint.file);
-    }
-  }();
-  if (options.dry_run) return plan.size;
-  const InterruptGuard guard;
-  AtomicOutput output(path, {.replace = options.force, .is_cancelled = [] { return is_interrupted.load(); }});
+Plan plan_output(const Checkpoint& checkpoint, const Format& format) {
   try {
-    Progress progress(output, plan.size, talk);
-    emit(plan, checkpoint, progress);
+    return format.plan(checkpoint);
+  } catch (Error& error) {
+    throw error.in_file(checkpoint.file);
+  }
+}
+
+void emit_output(const Plan& plan, const Checkpoint& checkpoint, Sink& sink) {
+  try {
+    emit(plan, checkpoint, sink);
     const auto used = used_sources(checkpoint);
     verify_integrity(checkpoint, [&](const Integrity& check) { return used.contains(check.source.get()); });
   } catch (Error& error) {
     throw error.in_file(checkpoint.file);
+  }
+}
+
+std::uint64_t write_checkpoint(const Prepared& prepared, const Format& format, const std::string& path,
+                               const WriteOptions& options, const Talk& talk) {
+  const Plan plan = plan_output(prepared.checkpoint, format);
+  if (options.dry_run) return plan.size;
+  const Interruptible guard;
+  AtomicOutput output(path, guard.output_options(options.force));
+  {
+    Progress progress(output, plan.size, talk);
+    emit_output(plan, prepared.checkpoint, progress);
   }
   output.commit();
   return plan.size;

@@ -1,10 +1,13 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include <signal.h>
 
+#include <CLI/CLI.hpp>
+#include <array>
 #include <string>
 
 #include "ckpt/formats/format.hpp"
+#include "ckpt/io/output.hpp"
 #include "pipeline.hpp"
 #include "terminal.hpp"
 
@@ -17,6 +20,26 @@ struct WriteOptions {
 
   void add(CLI::App& app);
 };
+
+/// While it lives, SIGINT, SIGTERM and SIGHUP end the output, which cleans up, instead of the process.
+class Interruptible {
+ public:
+  Interruptible();
+  ~Interruptible();
+  Interruptible(const Interruptible&) = delete;
+  Interruptible& operator=(const Interruptible&) = delete;
+
+  AtomicOutput::Options output_options(bool replace) const;
+
+ private:
+  static constexpr std::array signals{SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, signals.size()> before_{};
+};
+
+/// The layout of `checkpoint` in `format`; errors name the file that it was read from.
+Plan plan_output(const Checkpoint& checkpoint, const Format& format);
+/// Emits `plan` and then compares the checksums of everything that was read for it.
+void emit_output(const Plan& plan, const Checkpoint& checkpoint, Sink& sink);
 
 /// Throws `usage` when the output is the input, by whatever path.
 void require_other_file(const std::string& input, const std::string& output);

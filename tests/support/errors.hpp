@@ -1,6 +1,8 @@
 #pragma once
 
 #include <catch2/catch.hpp>
+#include <string>
+#include <string_view>
 
 #include "ckpt/core/error.hpp"
 
@@ -16,6 +18,8 @@ template <typename Act> Error error_of(const Act& act) {
   FAIL("no error was thrown");
   return {ErrorKind::io, ""};
 }
+
+template <typename Act> std::string message_of(const Act& act) { return error_of(act).message(); }
 
 inline bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;

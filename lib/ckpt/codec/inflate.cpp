@@ -84,6 +84,8 @@ std::uint32_t inflate_raw(const ByteSource& source, std::uint64_t size, Spool& o
   return crc;
 }
 
+std::uint32_t crc32_of(std::span<const std::byte> bytes) { return crc32_update(0, bytes); }
+
 std::uint32_t crc32_of(const ByteSource& source) {
   std::vector<std::byte> buffer(std::min<std::uint64_t>(buffer_size, source.size()));
   std::uint32_t crc = 0;

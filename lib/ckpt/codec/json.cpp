@@ -144,6 +144,10 @@ void append_line(std::string& out, unsigned indent, unsigned depth) {
   out.append(std::size_t{indent} * depth, ' ');
 }
 
+bool is_number(const Value& value) {
+  return value.as<std::int64_t>() != nullptr || value.as<std::uint64_t>() != nullptr || value.as<double>() != nullptr;
+}
+
 void append_value(std::string& out, const Value& value, unsigned indent, unsigned depth) {
   if (value.is_null()) out += "null";
   else if (const bool* b = value.as<bool>()) out += *b ? "true" : "false";
@@ -155,13 +159,15 @@ void append_value(std::string& out, const Value& value, unsigned indent, unsigne
   else if (const Value::Number* n = value.as<Value::Number>()) out += n->text;
   else if (const std::string* s = value.as<std::string>()) append_quoted(out, *s);
   else if (const Value::Array* array = value.as<Value::Array>()) {
+    // A shape reads better on one line: lists of numbers stay on theirs.
+    const bool is_flat = indent != 0 && std::ranges::all_of(*array, is_number);
     out += '[';
     for (std::size_t k = 0; k < array->size(); ++k) {
-      if (k != 0) out += ',';
-      append_line(out, indent, depth + 1);
+      if (k != 0) out += is_flat ? ", " : ",";
+      if (!is_flat) append_line(out, indent, depth + 1);
       append_value(out, (*array)[k], indent, depth + 1);
     }
-    if (!array->empty()) append_line(out, indent, depth);
+    if (!array->empty() && !is_flat) append_line(out, indent, depth);
     out += ']';
   } else if (const Value::Object* object = value.as<Value::Object>()) {
     out += '{';

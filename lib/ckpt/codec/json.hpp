@@ -12,7 +12,8 @@ namespace ckpt::json {
 /// Throws `corrupt`.
 Value parse(std::string_view text);
 
-/// The document as text. `indent` 0 gives one line without spaces. Text that is not UTF-8 is kept
+/// The document as text. `indent` 0 gives one line without spaces; otherwise
+/// every member has a line, and a list of numbers one for all. Text that is not UTF-8 is kept
 /// readable: surrogates that Python let through become `\ud800`, other stray bytes U+FFFD. Numbers
 /// that JSON lacks become the strings "NaN", "Infinity", "-Infinity".
 std::string dump(const Value& value, unsigned indent = 0);

@@ -43,6 +43,7 @@ std::string_view reason(simdjson::error_code code) {
 }  // namespace
 
 Document::Document(std::string_view text) {
+  if (text.empty()) fail(ErrorKind::corrupt, "not valid JSON: {}", reason(simdjson::EMPTY));
   // The parser keeps its own padded copy; 32 bytes is the least that it allocates for.
   simdjson::error_code code = parser_.allocate(std::max<std::size_t>(text.size(), 32), limits::nesting);
   if (code == simdjson::SUCCESS) code = parser_.parse(text.data(), text.size()).get(root_);

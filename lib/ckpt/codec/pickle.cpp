@@ -6,8 +6,10 @@
 #include "ckpt/codec/pickle.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <charconv>
+#include <initializer_list>
 #include <utility>
 
 #include "ckpt/codec/little_endian.hpp"
@@ -27,8 +29,14 @@ class Machine {
   void run();
   /// Whether what failed was the bytes running out.
   bool ended_early() const noexcept { return ended_early_; }
+  /// Opcodes that were begun.
+  std::uint64_t steps() const noexcept { return steps_; }
 
  private:
+  using Handler = bool (Machine::*)(Op);
+  /// What executes each opcode; null for those that `step` knows and for what is none.
+  static const std::array<Handler, 256> handlers;
+
   /// Executes one opcode; false after STOP.
   bool step();
   bool push_number(Op op);
@@ -69,6 +77,7 @@ class Machine {
   std::vector<NodeId> held_;
   Memo memo_;
   bool ended_early_ = false;
+  std::uint64_t steps_ = 0;
 };
 
 Machine::Machine(Graph& graph, std::vector<std::byte> bytes, std::uint64_t base)
@@ -96,7 +105,7 @@ void Machine::run() {
 
 void Machine::cut_off(std::uint64_t wanted) {
   ended_early_ = true;
-  fail(ErrorKind::corrupt, "the pickle is cut off: {} more bytes are wanted, {} are left", wanted,
+  fail(ErrorKind::corrupt, "the pickle is cut off: {} more byte(s) wanted, {} left", wanted,
        bytes_.size() - next_);
 }
 
@@ -419,8 +428,27 @@ bool Machine::use_memo(Op op) {
   }
 }
 
+constexpr std::array<Machine::Handler, 256> Machine::handlers = [] {
+  using enum Op;
+  std::array<Handler, 256> table{};
+  const auto set = [&](Handler handler, std::initializer_list<Op> ops) {
+    for (const Op op : ops) table[static_cast<std::uint8_t>(op)] = handler;
+  };
+  set(&Machine::push_number, {Op::none, newtrue, newfalse, binint, binint1, binint2, long1, long4, int_line,
+                              long_line, float_line, binfloat});
+  set(&Machine::push_text, {binunicode, short_binunicode, binunicode8, binstring, short_binstring, binbytes,
+                            short_binbytes, binbytes8, bytearray8, unicode_line, string_line});
+  set(&Machine::push_container, {empty_tuple, empty_list, empty_dict, empty_set, Op::tuple, list, frozenset,
+                                 dict, tuple1, tuple2, tuple3});
+  set(&Machine::push_call, {global, stack_global, reduce, newobj, newobj_ex, inst, obj, persid, binpersid});
+  set(&Machine::update, {append, appends, additems, setitem, setitems, build});
+  set(&Machine::use_memo, {get, binget, long_binget, put, binput, long_binput, memoize});
+  return table;
+}();
+
 bool Machine::step() {
   at_ = static_cast<std::uint32_t>(next_);
+  ++steps_;
   const auto op = static_cast<Op>(number<std::uint8_t>());
   switch (op) {
     case Op::stop:
@@ -462,8 +490,8 @@ bool Machine::step() {
     default:
       break;
   }
-  if (use_memo(op) || push_number(op) || push_text(op) || push_container(op) || push_call(op) || update(op))
-    return true;
+  if (const Handler handler = handlers[static_cast<std::uint8_t>(op)]; handler != nullptr)
+    return (this->*handler)(op);
   fail(ErrorKind::corrupt, "{:#04x} is not an opcode: this is no pickle, or it is damaged",
        static_cast<unsigned>(op));
 }
@@ -475,11 +503,22 @@ Graph parse(std::vector<std::byte> bytes, std::uint64_t base) {
   return graph;
 }
 
+bool looks_like_pickle(std::span<const std::byte> head, bool is_whole) {
+  Graph graph;
+  Machine machine(graph, {head.begin(), head.end()}, 0);
+  try {
+    machine.run();
+    return true;
+  } catch (const Error&) {
+    return machine.ended_early() && machine.steps() > 1 && !is_whole;
+  }
+}
+
 Graph read(const ByteSource& source, std::uint64_t offset) {
   // Where the pickle ends is known only after parsing: windows grow until it fits.
   const std::uint64_t available =
       std::min(source.size() - std::min(offset, source.size()), limits::pickle_bytes);
-  for (std::uint64_t window = 64U << 10U;; window *= 8) {
+  for (std::uint64_t window = 4U << 10U;; window *= 4) {
     Graph graph;
     const std::uint64_t size = std::min(window, available);
     Machine machine(graph, read_range(source, offset, size), offset);

@@ -134,6 +134,10 @@ class Graph {
 /// beyond a limit, and `unsupported` for opcodes that need something outside the file.
 Graph parse(std::vector<std::byte> bytes, std::uint64_t base = 0);
 
+/// Whether a file that begins with `head` can be a pickle: the opcodes make sense as far as they go.
+/// `is_whole`: the head is the whole file, so it must reach STOP.
+bool looks_like_pickle(std::span<const std::byte> head, bool is_whole);
+
 /// Parses the pickle that begins at `offset`, taking no more of the source into memory than a few times its
 /// size.
 Graph read(const ByteSource& source, std::uint64_t offset);

@@ -18,7 +18,7 @@ std::string_view kind(const dom::element& element) {
     case dom::element_type::OBJECT:
       return "an object";
     case dom::element_type::INT64:
-      return "a negative number";
+      return std::int64_t(element) < 0 ? "a negative number" : "a number";
     case dom::element_type::UINT64:
       return "a number";
     case dom::element_type::DOUBLE:

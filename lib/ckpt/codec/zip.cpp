@@ -8,10 +8,12 @@
 #include "ckpt/codec/zip.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "ckpt/codec/inflate.hpp"
 #include "ckpt/codec/little_endian.hpp"
+#include "ckpt/codec/window.hpp"
 #include "ckpt/codec/zip_end.hpp"
 #include "ckpt/core/checked.hpp"
 #include "ckpt/core/error.hpp"
@@ -53,6 +55,51 @@ void apply_zip64_extra(std::span<const std::byte> extra, Member& member) {
        printable(member.name));
 }
 
+/// Reads local headers, best in the order of the file.
+class LocalHeaders {
+ public:
+  /// `end`: where the members end and the directory begins.
+  LocalHeaders(const ByteSource& file, std::uint64_t end) : window_(file), end_(end) {}
+
+  /// Checks the header against its directory entry; returns where the member's data begins.
+  std::uint64_t data_offset(const Member& member);
+
+ private:
+  Window window_;
+  std::uint64_t end_;
+};
+
+std::uint64_t LocalHeaders::data_offset(const Member& member) {
+  const auto damaged = [&](std::string_view why) {
+    fail(ErrorKind::corrupt, "zip: member {}: {} (local header at byte {})", printable(member.name), why,
+         member.header);
+  };
+  if ((member.flags & encrypted_flag) != 0)
+    fail(ErrorKind::unsupported, "zip: member {} is encrypted", printable(member.name));
+  if (!member.is_stored() && member.method != deflated)
+    fail(ErrorKind::unsupported,
+         "zip: member {} is compressed by method {}; only 0 (stored) and 8 (deflated) are known",
+         printable(member.name), member.method);
+  const std::uint64_t prefix = local_size + member.name.size();
+  if (!range_fits(member.header, prefix, end_)) damaged("its header lies outside the archive");
+  const std::span<const std::byte> header = window_.get(member.header, prefix);
+  if (load_le<std::uint32_t>(header) != local_signature)
+    damaged("there is no header where the directory says");
+  if (load_le<std::uint16_t>(header, 26) != member.name.size() ||
+      as_text(header.subspan(local_size)) != member.name)
+    damaged("its own header names another member");
+  if (load_le<std::uint16_t>(header, 8) != member.method)
+    damaged("header and directory disagree about the compression method");
+  const std::uint64_t data = member.header + prefix + load_le<std::uint16_t>(header, 28);
+  if (!range_fits(data, member.stored, end_))
+    fail(ErrorKind::corrupt, "zip: member {}: {} bytes at byte {} reach into the directory at byte {}",
+         printable(member.name), member.stored, data, end_);
+  if (member.is_stored() && member.stored != member.size) damaged("a stored member with two sizes");
+  if (!member.is_stored() && member.size / limits::inflate_ratio > member.stored)
+    damaged("it claims to unfold to more than deflate can do");
+  return data;
+}
+
 }  // namespace
 
 Archive::Archive(Bytes file) : file_(std::move(file)) {
@@ -69,7 +116,7 @@ void Archive::read_directory(std::uint64_t offset, std::uint64_t size, std::uint
   std::span<const std::byte> rest = directory_;
   // The count is not trusted for more than what the bytes at hand could hold.
   members_.reserve(std::min<std::uint64_t>({count, size / entry_size, limits::zip_members}));
-  by_name_.reserve(members_.capacity());
+  by_name_ = NameIndex(members_.capacity());
   while (!rest.empty()) {
     const std::uint64_t at = offset + (directory_.size() - rest.size());
     if (members_.size() == count)
@@ -94,52 +141,22 @@ void Archive::read_directory(std::uint64_t offset, std::uint64_t size, std::uint
     member.header = load_le<std::uint32_t>(rest, 42);
     member.name = as_text(rest.subspan(entry_size, name_size));
     apply_zip64_extra(rest.subspan(entry_size + name_size, extra_size), member);
-    if (!by_name_.emplace(member.name, members_.size()).second)
+    if (by_name_.add(member.name, static_cast<std::uint32_t>(members_.size())))
       fail(ErrorKind::corrupt, "zip: two members are named {}; which one is meant cannot be told",
            printable(member.name));
     members_.push_back(member);
+    leading_ = std::min(leading_, member.header);
     rest = rest.subspan(whole);
   }
+  if (members_.empty()) leading_ = 0;
   if (members_.size() != count)
     fail(ErrorKind::corrupt, "zip: the end record counts {} members, the directory holds {}", count,
          members_.size());
 }
 
 const Member* Archive::find(std::string_view name) const {
-  const auto found = by_name_.find(name);
-  return found == by_name_.end() ? nullptr : &members_[found->second];
-}
-
-std::uint64_t Archive::data_offset(const Member& member) const {
-  const auto damaged = [&](std::string_view why) {
-    fail(ErrorKind::corrupt, "zip: member {}: {} (local header at byte {})", printable(member.name), why,
-         member.header);
-  };
-  if ((member.flags & encrypted_flag) != 0)
-    fail(ErrorKind::unsupported, "zip: member {} is encrypted", printable(member.name));
-  if (!member.is_stored() && member.method != deflated)
-    fail(ErrorKind::unsupported,
-         "zip: member {} is compressed by method {}; only 0 (stored) and 8 (deflated) are known",
-         printable(member.name), member.method);
-  const std::uint64_t prefix = local_size + member.name.size();
-  if (!range_fits(member.header, prefix, directory_offset_)) damaged("its header lies outside the archive");
-  std::vector<std::byte> header(prefix);
-  file_->read_at(member.header, header);
-  if (load_le<std::uint32_t>(header) != local_signature)
-    damaged("there is no header where the directory says");
-  if (load_le<std::uint16_t>(header, 26) != member.name.size() ||
-      as_text(std::span(header).subspan(local_size)) != member.name)
-    damaged("its own header names another member");
-  if (load_le<std::uint16_t>(header, 8) != member.method)
-    damaged("header and directory disagree about the compression method");
-  const std::uint64_t data = member.header + prefix + load_le<std::uint16_t>(header, 28);
-  if (!range_fits(data, member.stored, directory_offset_))
-    fail(ErrorKind::corrupt, "zip: member {}: {} bytes at byte {} reach into the directory at byte {}",
-         printable(member.name), member.stored, data, directory_offset_);
-  if (member.is_stored() && member.stored != member.size) damaged("a stored member with two sizes");
-  if (!member.is_stored() && member.size / limits::inflate_ratio > member.stored)
-    damaged("it claims to unfold to more than deflate can do");
-  return data;
+  const std::optional<std::uint32_t> found = by_name_.find(name);
+  return found ? &members_[*found] : nullptr;
 }
 
 Bytes Archive::open(const Member& member) const {
@@ -150,10 +167,11 @@ Bytes Archive::open(const Member& member) const {
 std::vector<Bytes> Archive::open(std::span<const Member* const> members) const {
   std::vector<Bytes> out(members.size());
   std::vector<std::pair<std::size_t, std::uint64_t>> unfolded;  // which member, where in the spool
+  LocalHeaders headers(*file_, directory_offset_);
   Spool spool;
   for (std::size_t i = 0; i < members.size(); ++i) {
     const Member& member = *members[i];
-    Bytes data = slice(file_, data_offset(member), member.stored);
+    Bytes data = slice(file_, headers.data_offset(member), member.stored);
     if (member.is_stored()) {
       out[i] = std::move(data);
       continue;
@@ -178,13 +196,14 @@ std::vector<std::byte> Archive::read(const Member& member, std::uint64_t limit) 
     fail(ErrorKind::corrupt, "zip: member {} holds {} bytes; at most {} make sense", printable(member.name),
          member.size, limit);
   const Bytes data = open(member);
+  std::vector<std::byte> bytes = read_range(*data, 0, data->size());
   if (member.is_stored() && member.crc32 != 0) {
-    const std::uint32_t crc = crc32_of(*data);
+    const std::uint32_t crc = crc32_of(bytes);
     if (crc != member.crc32)
       fail(ErrorKind::corrupt, "zip: member {}: its CRC-32 is {:08x}, the directory says {:08x}",
            printable(member.name), crc, member.crc32);
   }
-  return read_range(*data, 0, data->size());
+  return bytes;
 }
 
 }  // namespace ckpt::zip

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
+#include "ckpt/codec/name_index.hpp"
 #include "ckpt/core/bytes.hpp"
 
 namespace ckpt::zip {
@@ -39,6 +39,8 @@ class Archive {
   std::span<const Member> members() const noexcept { return members_; }
   /// The member of that name, or null.
   const Member* find(std::string_view name) const;
+  /// Bytes before the first member, which belong to none.
+  std::uint64_t leading() const noexcept { return leading_; }
   /// Bytes that follow the end record.
   std::uint64_t trailing() const noexcept { return trailing_; }
 
@@ -53,14 +55,14 @@ class Archive {
 
  private:
   void read_directory(std::uint64_t offset, std::uint64_t size, std::uint64_t count);
-  std::uint64_t data_offset(const Member& member) const;
 
   Bytes file_;
   std::uint64_t directory_offset_ = 0;
+  std::uint64_t leading_ = UINT64_MAX;
   std::uint64_t trailing_ = 0;
   std::vector<std::byte> directory_;
   std::vector<Member> members_;
-  std::unordered_map<std::string_view, std::size_t> by_name_;
+  NameIndex by_name_;
 };
 
 }  // namespace ckpt::zip

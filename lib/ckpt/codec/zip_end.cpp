@@ -53,6 +53,14 @@ std::uint64_t apply_zip64(const ByteSource& file, std::uint64_t record, End& end
   const std::vector<std::byte> bytes = read_range(file, offset, end64_size);
   if (load_le<std::uint32_t>(bytes) != end64_signature)
     fail(ErrorKind::corrupt, "zip: there is no ZIP64 end record at byte {}", offset);
+  // The record, its 12 bytes up to the size field counted in, and the locator follow each other.
+  const std::uint64_t locator_offset = record - locator_size;
+  if (load_le<std::uint64_t>(bytes, 4) != locator_offset - offset - 12)
+    fail(ErrorKind::corrupt,
+         "zip: the ZIP64 end record at byte {} does not end at its locator at byte {}: something was put in "
+         "front of the "
+         "archive or archives were joined",
+         offset, locator_offset);
   if (load_le<std::uint32_t>(bytes, 16) != 0 || load_le<std::uint32_t>(bytes, 20) != 0)
     fail(ErrorKind::unsupported, "zip: the archive is one of several volumes");
   end.entries = load_le<std::uint64_t>(bytes, 32);

@@ -57,6 +57,7 @@ struct Checkpoint {
   std::vector<ForeignGlobal> globals;  ///< globals that are not plain data
   std::vector<Root> roots;             ///< empty for formats that do not nest
   std::vector<Integrity> integrity;    ///< checksums that stand in the file
+  std::vector<std::string> hidden;     ///< what stands in the file and belongs to nothing that was read
   std::vector<std::string> notes;      ///< oddities worth a line that do not make the file wrong
 };
 

@@ -33,6 +33,7 @@ constexpr std::array table{
     DTypeInfo{DType::u16, "U16", true, "U16", "uint16", "", 16, 2, integer},
     DTypeInfo{DType::u8, "U8", true, "U8", "uint8", "ByteStorage", 8, 1, integer},
     DTypeInfo{DType::boolean, "BOOL", true, "Bool", "bool", "BoolStorage", 8, 1, boolean},
+    DTypeInfo{DType::c32, "C32", false, "", "complex32", "", 32, 2, complex},
     DTypeInfo{DType::c64, "C64", true, "", "complex64", "ComplexFloatStorage", 64, 4, complex},
     DTypeInfo{DType::c128, "C128", false, "", "complex128", "ComplexDoubleStorage", 128, 8, complex},
     DTypeInfo{DType::flex32, "FLEX32", false, "Flex32", "", "", 32, 4, floating},

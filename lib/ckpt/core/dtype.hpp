@@ -30,6 +30,7 @@ enum class DType : std::uint8_t {
   u16,
   u8,
   boolean,
+  c32,
   c64,
   c128,
   flex32,

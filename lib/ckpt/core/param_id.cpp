@@ -1,5 +1,6 @@
 #include "ckpt/core/param_id.hpp"
 
+#include <cctype>
 #include <charconv>
 
 namespace ckpt {
@@ -27,15 +28,27 @@ std::optional<std::uint64_t> parse_param_id(std::string_view text) {
     if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
     return number;
   }
-  std::uint64_t bits = 0;
-  for (std::size_t i = 0; i < length; ++i) {
-    const std::size_t digit = alphabet.find(text[i]);
+  return decode_param_id(text);
+}
+
+std::optional<std::uint64_t> decode_param_id(std::string_view text) {
+  if (text.empty() || text.size() > length) return std::nullopt;
+  std::uint64_t id = 0;
+  unsigned pending = 0;       // bits of the next byte that have come
+  unsigned pending_bits = 0;  // how many
+  unsigned bytes = 0;
+  for (const char c : text) {
+    const std::size_t digit = alphabet.find(static_cast<char>(std::tolower(static_cast<unsigned char>(c))));
     if (digit == std::string_view::npos) return std::nullopt;
-    if (i + 1 < length) bits = bits << 5U | digit;
-    else if (digit % 2 != 0) return std::nullopt;
-    else bits = bits << 4U | digit >> 1U;
+    pending = pending << 5U | static_cast<unsigned>(digit);
+    pending_bits += 5;
+    if (pending_bits < 8) continue;
+    pending_bits -= 8;
+    id |= static_cast<std::uint64_t>(pending >> pending_bits & 0xFFU) << (8 * bytes++);
   }
-  return swapped(bits);
+  const bool has_stray_bits = pending_bits >= 5 || (pending & ((1U << pending_bits) - 1)) != 0;
+  if (has_stray_bits) return std::nullopt;
+  return id;
 }
 
 }  // namespace ckpt

@@ -15,4 +15,9 @@ std::string param_id_text(std::uint64_t id);
 /// always base 32, also when all are digits); nothing for any other text.
 std::optional<std::uint64_t> parse_param_id(std::string_view text);
 
+/// The number that a record of an older burn means by a base-32 text of up to 13 characters: ids of six
+/// bytes are filled with zeros at the high end. Nothing for any other text (the UUIDs of the first
+/// versions, which burn hashes in a way of its own).
+std::optional<std::uint64_t> decode_param_id(std::string_view text);
+
 }  // namespace ckpt

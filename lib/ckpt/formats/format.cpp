@@ -7,11 +7,13 @@
 #include <cctype>
 
 #include "ckpt/core/error.hpp"
+#include "ckpt/formats/burn_record.hpp"
 #include "ckpt/formats/burnpack/burnpack.hpp"
 #include "ckpt/formats/not_weights.hpp"
 #include "ckpt/formats/pytorch/pytorch.hpp"
 #include "ckpt/formats/pytorch/writer.hpp"
 #include "ckpt/formats/safetensors.hpp"
+#include "ckpt/formats/sharded.hpp"
 
 namespace ckpt {
 namespace {
@@ -23,12 +25,36 @@ constexpr std::array<std::string_view, 1> safetensors_extensions{".safetensors"}
 constexpr std::array<std::string_view, 4> pytorch_extensions{".pt", ".pth", ".bin", ".ckpt"};
 
 constexpr std::array table{
-    Format{"burnpack", burnpack_extensions, true, true, true, true, recognise_burnpack, read_burnpack,
-           plan_burnpack, burnpack_holds},
-    Format{"safetensors", safetensors_extensions, true, true, false, false, recognise_safetensors,
-           read_safetensors, plan_safetensors, safetensors_holds},
-    Format{"pytorch", pytorch_extensions, false, false, false, false, recognise_pytorch, read_pytorch,
-           plan_pytorch, pytorch_holds},
+    Format{.name = "burnpack",
+           .extensions = burnpack_extensions,
+           .convention = Convention::burn,
+           .is_header_first = true,
+           .has_metadata = true,
+           .has_scalars = true,
+           .has_param_ids = true,
+           .recognise = recognise_burnpack,
+           .read = read_burnpack,
+           .plan = plan_burnpack,
+           .holds = burnpack_holds},
+    Format{.name = "safetensors",
+           .extensions = safetensors_extensions,
+           .is_header_first = true,
+           .has_metadata = true,
+           .recognise = recognise_safetensors,
+           .read = read_safetensors,
+           .plan = plan_safetensors,
+           .holds = safetensors_holds},
+    Format{.name = "burn-record",
+           .convention = Convention::burn,
+           .recognise = recognise_burn_record,
+           .read = read_burn_record},
+    Format{.name = "pytorch",
+           .extensions = pytorch_extensions,
+           .convention = Convention::pytorch,
+           .recognise = recognise_pytorch,
+           .read = read_pytorch,
+           .plan = plan_pytorch,
+           .holds = pytorch_holds},
 };
 
 bool ends_in(std::string_view file_name, std::string_view extension) {
@@ -38,19 +64,9 @@ bool ends_in(std::string_view file_name, std::string_view extension) {
   });
 }
 
-std::vector<std::byte> read_head(const ByteSource& bytes) {
-  try {
-    return read_range(bytes, 0, std::min<std::uint64_t>(bytes.size(), head_size));
-  } catch (const Error&) {
-    // A stream does not know its size before its end is reached, which a short one has been by now.
-    if (bytes.size() >= head_size) throw;
-    return read_range(bytes, 0, bytes.size());
-  }
-}
-
 // The row that reads these bytes. Throws `unsupported` when there is none.
 const Format& recognise(const Input& input, const ByteSource& bytes) {
-  const std::vector<std::byte> head = read_head(bytes);
+  const std::vector<std::byte> head = read_range(bytes, 0, std::min<std::uint64_t>(bytes.size(), head_size));
   refuse_not_weights(head, bytes.size(), Certainty::certain);
   for (const Format& format : table)
     if (format.recognise(head, bytes.size())) return format;
@@ -95,8 +111,10 @@ const Format* format_for_extension(std::string_view file_name) {
 Checkpoint read_checkpoint(const Input& input) {
   try {
     const Bytes bytes = input.bytes();
-    if (!bytes) fail(ErrorKind::unsupported, "this is a directory");
-    return read_file(input, bytes);
+    if (bytes && !is_index_name(input.name())) return read_file(input, bytes);
+    Checkpoint set = read_sharded(input);
+    set.file = input.name();
+    return set;
   } catch (Error& error) {
     throw error.in_file(input.name());
   }

@@ -12,23 +12,27 @@
 
 namespace ckpt {
 
+/// Whose layout the tensors of a format are in; `either` where the file does not say.
+enum class Convention { pytorch, burn, either };
+
 /// One row of the table of formats.
 struct Format {
-  std::string_view name;                         ///< as the command line spells it
-  std::span<const std::string_view> extensions;  ///< that call for this format when writing
-  bool is_header_first;                          ///< the catalogue can be read without the end of the file
-  bool has_metadata;                             ///< the format has a place for text metadata
-  bool has_scalars;                              ///< … for burnpack's scalars
-  bool has_param_ids;                            ///< … for burn's ids of parameters
+  std::string_view name;                              ///< as the command line spells it
+  std::span<const std::string_view> extensions = {};  ///< that call for this format when writing
+  Convention convention = Convention::either;
+  bool is_header_first = false;  ///< the catalogue can be read without the end of the file
+  bool has_metadata = false;     ///< the format has a place for text metadata
+  bool has_scalars = false;      ///< … for burnpack's scalars
+  bool has_param_ids = false;    ///< … for burn's ids of parameters
   /// Whether a file that begins with `head` (up to 512 bytes) and is `size` bytes long is of this
   /// format. Cheap and sure of itself: a row that is not sure comes later in the table.
   bool (*recognise)(std::span<const std::byte> head, std::uint64_t size);
   Checkpoint (*read)(const Input& input);
   /// Lays the output out. Throws `refused`, naming the tensor, for what the format cannot hold.
   /// Null when the format is only read.
-  Plan (*plan)(const Checkpoint& checkpoint);
+  Plan (*plan)(const Checkpoint& checkpoint) = nullptr;
   /// Whether the format has a place for tensors of this type. Null like `plan`.
-  bool (*holds)(DType dtype);
+  bool (*holds)(DType dtype) = nullptr;
 };
 
 /// The table, in the order in which formats are tried.
@@ -38,8 +42,9 @@ const Format* find_format(std::string_view name);
 /// The row whose extension `file_name` ends in, for writing; null when none does.
 const Format* format_for_extension(std::string_view file_name);
 
-/// Reads a checkpoint of any format, told by its content. Throws `unsupported` with one sentence
-/// for a file that is no checkpoint (what it seems to be instead).
+/// Reads a checkpoint of any format, told by its content; a directory or the index of a sharded set is
+/// one checkpoint. Throws `unsupported` with one sentence for a file that is no checkpoint (what it
+/// seems to be instead).
 Checkpoint read_checkpoint(const Input& input);
 
 }  // namespace ckpt

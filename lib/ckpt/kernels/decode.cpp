@@ -82,6 +82,7 @@ void decode(DType dtype, std::span<const std::byte> bytes, std::vector<long doub
     case DType::c64:
       return decode_plain<float>(bytes, out);
     case DType::f16:
+    case DType::c32:
       return decode_small<std::uint16_t>(bytes, half, out);
     case DType::bf16:
       return decode_small<std::uint16_t>(bytes, brain, out);

@@ -11,13 +11,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <unordered_map>
 #include <utility>
 
 #include "ckpt/codec/zip.hpp"
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
+#include "ckpt/formats/pytorch/script.hpp"
 #include "ckpt/formats/pytorch/storage_ids.hpp"
 
 namespace ckpt::pytorch {
@@ -87,29 +87,36 @@ void note_strangers(const zip::Archive& archive, const std::string& top, std::ve
 /// Finds the records of all storages and opens them in one go.
 class StorageRecords {
  public:
-  StorageRecords(const zip::Archive& archive, std::string top, bool big_endian, Opened& out)
-      : archive_(archive), prefix_(std::move(top)), big_endian_(big_endian), out_(out) {}
+  StorageRecords(const zip::Archive& archive, const std::string& top, bool big_endian, Opened& out)
+      : archive_(archive),
+        prefix_size_(top.size() + 5),
+        path_(top + "data/"),
+        big_endian_(big_endian),
+        out_(out),
+        record_of_(archive.members().size(), SIZE_MAX) {}
 
   void resolve() {
     Document& document = out_.document;
     const std::span<const NodeId> nodes = document.graph.persistents();
-    uses_.reserve(nodes.size());
-    keys_.reserve(nodes.size());
-    for (const NodeId node : nodes) add(document, node);
+    which_.reserve(nodes.size());
+    for (std::size_t i = 0; i < nodes.size(); ++i) document.persistents[i] = add(document, nodes[i]);
     open();
-    for (std::size_t i = 0; i < uses_.size(); ++i) document.persistents[i] = std::move(uses_[i]);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      auto& storage = std::get<Storage>(document.persistents[i]);
+      if (storage.fault.empty()) storage.bytes = records_[which_[i]].bytes;
+    }
   }
 
  private:
   struct Record {
-    std::string key;
-    const zip::Member* member;
-    Bytes bytes;
+    std::string_view key;  // of the record's name
+    const zip::Member* member = nullptr;
     std::uint64_t claimed = 0;  // the most bytes that the pickle says
-    std::optional<DType> dtype;
+    std::optional<DType> dtype = {};
+    Bytes bytes = {};
   };
 
-  void add(const Document& document, NodeId node) {
+  Storage add(const Document& document, NodeId node) {
     const auto parts = tagged(document, node, "storage");
     if (!parts)
       fail(ErrorKind::corrupt, "pickle, byte {}: a persistent id that is no storage: {}",
@@ -117,57 +124,60 @@ class StorageRecords {
     const StorageId id = parse_storage_id(document, *parts);
     Storage storage = make_storage(id);
     storage.big_endian = big_endian_;
-    const auto [entry, fresh] = keys_.try_emplace(id.key, records_.size());
-    if (fresh)
-      records_.push_back({id.key, archive_.find(prefix_ + "data/" + id.key), nullptr, 0, id.info.dtype});
-    Record& record = records_[entry->second];
-    if (record.member == nullptr) {
+    path_.resize(prefix_size_);
+    path_ += id.key;
+    const zip::Member* const member = archive_.find(path_);
+    if (member == nullptr) {
       storage.fault =
           fmt::format("its data is missing: there is no record data/{} in the archive", printable(id.key));
-    } else if (record.member->size < id.bytes) {
-      storage.fault = fmt::format("its storage {} should hold {} bytes, but the record data/{} holds {}",
-                                  printable(id.key), id.bytes, printable(id.key), record.member->size);
+      which_.push_back(SIZE_MAX);
+      return storage;
     }
+    const auto index = static_cast<std::size_t>(member - archive_.members().data());
+    if (record_of_[index] == SIZE_MAX) {
+      record_of_[index] = records_.size();
+      records_.push_back({member->name.substr(prefix_size_), member});
+    }
+    which_.push_back(record_of_[index]);
+    Record& record = records_[record_of_[index]];
     record.claimed = std::max(record.claimed, id.bytes);
-    if (!storage.untyped && id.info.dtype && record.dtype && record.dtype != id.info.dtype)
+    if (member->size < id.bytes)
+      storage.fault = fmt::format("its storage {} should hold {} bytes, but the record data/{} holds {}",
+                                  printable(id.key), id.bytes, printable(id.key), member->size);
+    if (storage.dtype && record.dtype && record.dtype != storage.dtype)
       fail(ErrorKind::corrupt, "storage {} is used both as {} and as {}", printable(id.key),
-           name(*record.dtype), name(*id.info.dtype));
-    if (!storage.untyped && id.info.dtype) record.dtype = id.info.dtype;
-    which_.push_back(entry->second);
-    uses_.push_back(std::move(storage));
+           name(*record.dtype), name(*storage.dtype));
+    if (storage.dtype) record.dtype = storage.dtype;
+    return storage;
   }
 
   void open() {
     std::vector<const zip::Member*> members;
-    std::vector<std::size_t> of;
     members.reserve(records_.size());
-    for (std::size_t i = 0; i < records_.size(); ++i)
-      if (records_[i].member != nullptr) members.push_back(records_[i].member), of.push_back(i);
+    for (const Record& record : records_) members.push_back(record.member);
     std::vector<Bytes> opened = archive_.open(members);
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      Record& record = records_[of[i]];
-      if (record.member->is_stored() && record.member->crc32 != 0)
-        out_.integrity.push_back({"data/" + record.key, opened[i], record.member->crc32});
-      if (record.member->size > record.claimed) {
-        out_.notes.push_back(fmt::format("record data/{} holds {} bytes, {} more than the pickle says",
-                                         printable(record.key), record.member->size,
-                                         record.member->size - record.claimed));
-        opened[i] = slice(opened[i], 0, record.claimed);
-      }
+    out_.integrity.reserve(records_.size());
+    for (std::size_t i = 0; i < records_.size(); ++i) {
+      Record& record = records_[i];
       record.bytes = std::move(opened[i]);
+      if (record.member->is_stored() && record.member->crc32 != 0)
+        out_.integrity.push_back({fmt::format("data/{}", record.key), record.bytes, record.member->crc32});
+      if (record.member->size <= record.claimed) continue;
+      out_.notes.push_back(fmt::format("record data/{} holds {} bytes, {} more than the pickle says",
+                                       printable(record.key), record.member->size,
+                                       record.member->size - record.claimed));
+      record.bytes = slice(record.bytes, 0, record.claimed);
     }
-    for (std::size_t i = 0; i < uses_.size(); ++i)
-      if (uses_[i].fault.empty()) uses_[i].bytes = records_[which_[i]].bytes;
   }
 
   const zip::Archive& archive_;
-  std::string prefix_;
+  std::size_t prefix_size_;
+  std::string path_;  // of the record at hand
   bool big_endian_;
   Opened& out_;
   std::vector<Record> records_;
-  std::unordered_map<std::string, std::size_t> keys_;
-  std::vector<Storage> uses_;       // one for each persistent id
-  std::vector<std::size_t> which_;  // its record
+  std::vector<std::size_t> record_of_;  // by member; SIZE_MAX where nothing uses it
+  std::vector<std::size_t> which_;      // by persistent id
 };
 
 }  // namespace
@@ -200,7 +210,14 @@ Opened open_archive(Bytes source) {
     out.notes.push_back(fmt::format("{} bytes follow the object in data.pkl; they were not looked into",
                                     pickle_source->size() - graph.used()));
   out.document = make_document(std::move(graph), std::move(pickle_source));
-  out.container = archive.find(top + "constants.pkl") != nullptr ? "torchscript" : "zip";
+  if (archive.find(top + "constants.pkl") != nullptr) {
+    out.container = "torchscript";
+    out.script_members = read_script_members(archive, top);
+  } else {
+    out.container = "zip";
+  }
+  if (archive.leading() != 0)
+    out.notes.push_back(fmt::format("{} bytes precede the first member of the archive", archive.leading()));
   if (archive.trailing() != 0)
     out.notes.push_back(fmt::format("{} bytes follow the end of the archive", archive.trailing()));
   note_version(archive, top, out.notes);

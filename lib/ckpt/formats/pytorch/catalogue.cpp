@@ -7,9 +7,9 @@
 #include "ckpt/formats/pytorch/catalogue.hpp"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
+#include "ckpt/codec/name_index.hpp"
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
@@ -31,9 +31,9 @@ std::uint64_t step_limit(const pickle::Graph& graph) {
 
 class Walk {
  public:
-  Walk(const Document& document, bool is_script, Checkpoint& out)
+  Walk(const Document& document, const ScriptMembers* script, Checkpoint& out)
       : document_(document),
-        is_script_(is_script),
+        script_(script),
         tensors_(document),
         reach_(document, tensors_),
         values_(document),
@@ -60,10 +60,9 @@ class Walk {
   void add_tensor(NodeId node, const std::string& key);
   void add_value(const std::string& key, Value value);
   void extend_path(const std::string& key);
-  std::string unique_name();
 
   const Document& document_;
-  bool is_script_;
+  const ScriptMembers* script_;  // for a TorchScript archive
   Tensors tensors_;
   Reach reach_;
   Values values_;
@@ -73,13 +72,12 @@ class Walk {
   std::vector<Frame> frames_;
   std::vector<Place> places_;
   std::string path_;
-  std::unordered_set<std::string> names_;
-  std::uint64_t renamed_ = 0;
   std::uint64_t cycles_ = 0;
 };
 
 void Walk::run() {
   const NodeId root = document_.graph.root();
+  out_.tensors.reserve(document_.graph.persistents().size());
   if (tensors_.is_tensor(root)) {
     places_.push_back({});
     add_tensor(root, "");
@@ -100,10 +98,6 @@ void Walk::run() {
   }
   if (values_.omitted() != 0)
     out_.notes.push_back(fmt::format("{} more values are not shown", values_.omitted()));
-  if (renamed_ != 0)
-    out_.notes.push_back(
-        fmt::format("{} tensor{} under a name that another one has; listed with `#2` and so on behind it",
-                    renamed_, renamed_ == 1 ? " lies" : "s lie"));
   if (cycles_ != 0)
     out_.notes.push_back(
         fmt::format("{} object{} refer back to one that contains them", cycles_, cycles_ == 1 ? "" : "s"));
@@ -139,7 +133,7 @@ void Walk::enter(NodeId node, std::string key) {
   frame.node = node;
   frame.path_size = path_.size();
   extend_path(key);
-  frame.structure = structure_of(document_, node, is_script_);
+  frame.structure = structure_of(document_, node, script_);
   const bool inside_module = !frames_.empty() && places_[frames_.back().place].is_module;
   if (inside_module) {
     frame.place = frames_.back().place;
@@ -188,13 +182,6 @@ void Walk::add_value(const std::string& key, Value value) {
   frame.value.set(std::move(name), std::move(value));
 }
 
-std::string Walk::unique_name() {
-  std::string name = path_;
-  for (unsigned i = 2; !names_.insert(name).second; ++i) name = fmt::format("{}#{}", path_, i);
-  if (name.size() != path_.size()) ++renamed_;
-  return name;
-}
-
 void Walk::add_tensor(NodeId node, const std::string& key) {
   if (steps_left_-- == 0)
     fail(ErrorKind::corrupt,
@@ -202,7 +189,7 @@ void Walk::add_tensor(NodeId node, const std::string& key) {
          step_limit(document_.graph));
   const std::size_t path_size = path_.size();
   extend_path(key);
-  std::string name = unique_name();
+  std::string name = path_;
   path_.resize(path_size);
   try {
     std::variant<Tensor, std::string> made = tensors_.build(node);
@@ -222,6 +209,29 @@ void Walk::add_tensor(NodeId node, const std::string& key) {
   }
 }
 
+/// Two paths may be spelled alike (`a.b` and `a`, `b`). The later one gets `#2` behind it, so that none is
+/// lost.
+void make_names_unique(Checkpoint& out) {
+  NameIndex index(out.tensors.size() + out.refused.size());
+  std::uint64_t renamed = 0;
+  std::string first;
+  const auto claim = [&](std::string& name) {
+    if (!index.add(name, 0)) return;
+    if (renamed++ == 0) first = name;
+    std::string fresh;
+    for (unsigned i = 2; fresh.empty() || index.find(fresh); ++i) fresh = fmt::format("{}#{}", name, i);
+    name = std::move(fresh);
+    index.add(name, 0);
+  };
+  for (Tensor& tensor : out.tensors) claim(tensor.name);
+  for (Refused& refused : out.refused) claim(refused.name);
+  if (renamed != 0)
+    out.notes.push_back(
+        fmt::format("{} name{} of more than one tensor ({} is the first); the others are listed with `#2` "
+                    "and so on behind",
+                    renamed, renamed == 1 ? " is that" : "s are those", printable(first)));
+}
+
 /// Storages that no tensor uses still have to be there.
 void check_storages(const Document& document) {
   for (const Persistent& persistent : document.persistents)
@@ -237,7 +247,8 @@ Checkpoint catalogue(Opened opened) {
   out.format = "pytorch";
   out.container = opened.container;
   out.notes = std::move(opened.notes);
-  Walk(opened.document, opened.container == "torchscript", out).run();
+  Walk(opened.document, opened.container == "torchscript" ? &opened.script_members : nullptr, out).run();
+  make_names_unique(out);
   check_storages(opened.document);
   out.integrity = std::move(opened.integrity);
   out.globals = foreign_globals(opened.document);

@@ -8,7 +8,7 @@
 namespace ckpt::pytorch {
 
 Document make_document(pickle::Graph graph, Bytes source) {
-  Document document{std::move(graph), std::move(source), {}, {}};
+  Document document{std::move(graph), std::move(source), {}, {}, {}};
   document.globals.reserve(document.graph.globals().size());
   for (const pickle::GlobalName& global : document.graph.globals())
     document.globals.push_back(classify(global.module, global.name));

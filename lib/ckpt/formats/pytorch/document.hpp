@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -53,6 +55,9 @@ struct Document {
   Bytes source;                         ///< what the graph's offsets count in
   std::vector<GlobalInfo> globals;      ///< one for each of the graph's
   std::vector<Persistent> persistents;  ///< one for each of the graph's
+  /// Storages by key, for tar files in which a plain tuple stands where a persistent id should (burn's tests
+  /// have such).
+  std::map<std::string, Storage, std::less<>> by_key = {};
 };
 
 /// The document of a graph, its persistent ids not resolved yet.

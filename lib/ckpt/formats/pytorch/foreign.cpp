@@ -6,7 +6,7 @@ namespace ckpt::pytorch {
 namespace {
 
 /// Whether every use of `getattr` is `getattr(Class, 'name')`, as some schedulers pickle a bound method.
-/// Attributes of attributes, names with underscores in front, and calls of what getattr returns reach
+/// Attributes of attributes, names with two underscores in front, and calls of what getattr returns reach
 /// everything that Python can do.
 bool getattr_is_harmless(const Document& document) {
   const pickle::Graph& graph = document.graph;
@@ -20,7 +20,7 @@ bool getattr_is_harmless(const Document& document) {
     used = true;
     const std::span<const NodeId> args = call_args(document, id);
     if (args.size() != 2 || !graph.is(args[0], Kind::global) || !graph.is_text(args[1]) ||
-        graph.text(args[1]).starts_with("_") || meaning_of(document, args[0]) == Meaning::hostile)
+        graph.text(args[1]).starts_with("__") || meaning_of(document, args[0]) == Meaning::hostile)
       return false;
   }
   return used;

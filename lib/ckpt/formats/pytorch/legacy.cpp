@@ -10,10 +10,11 @@
 #include "ckpt/formats/pytorch/legacy.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "ckpt/codec/little_endian.hpp"
+#include "ckpt/codec/name_index.hpp"
+#include "ckpt/codec/window.hpp"
 #include "ckpt/core/checked.hpp"
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
@@ -33,14 +34,18 @@ bool is_magic(const pickle::Graph& graph) {
          (graph.is(root, Kind::decimal) && graph.text(root) == magic_digits);
 }
 
+/// What the object says of a storage, and where it was found.
 struct Expected {
-  std::uint64_t bytes = 0;  // as the object says
+  std::uint64_t bytes = 0;
   std::uint8_t element_bytes = 1;
-  Bytes found;
+  Bytes found = nullptr;
 };
-using Expectations = std::unordered_map<std::string, Expected>;
+struct Expectations {
+  NameIndex index;  // by key
+  std::vector<Expected> all;
+};
 
-Storage window(const Document& document, const StorageId& id, Storage storage) {
+Storage cut_window(const Document& document, const StorageId& id, Storage storage) {
   const pickle::Graph& graph = document.graph;
   const std::span<const NodeId> parts =
       graph.is(id.view, Kind::tuple) ? graph.children(id.view) : std::span<const NodeId>{};
@@ -62,21 +67,22 @@ Storage window(const Document& document, const StorageId& id, Storage storage) {
 std::uint64_t locate(const Bytes& source, std::uint64_t at, const Document& keys, Expectations& expected) {
   const auto listed = sequence(keys, keys.graph.root());
   if (!listed) fail(ErrorKind::corrupt, "the list of storages is {}", describe(keys, keys.graph.root()));
+  Window window(*source);
   for (const NodeId node : *listed) {
     const pickle::Graph& graph = keys.graph;
     std::string key;
     if (graph.is_text(node)) key = graph.text(node);
     else if (graph.is(node, Kind::integer)) key = std::to_string(graph.integer(node));
-    const auto found = expected.find(key);
-    if (found == expected.end())
+    const std::optional<std::uint32_t> found = expected.index.find(key);
+    if (!found)
       fail(ErrorKind::corrupt, "storage {} is in the file, but nothing tells the size of its elements",
            printable(key));
-    Expected& storage = found->second;
+    Expected& storage = expected.all[*found];
     if (storage.found) fail(ErrorKind::corrupt, "storage {} is listed twice", printable(key));
     if (!range_fits(at, 8, source->size()))
       fail(ErrorKind::corrupt, "the file is cut off before storage {} (byte {} of {})", printable(key), at,
            source->size());
-    const std::uint64_t count = load_le<std::uint64_t>(read_range(*source, at, 8));
+    const std::uint64_t count = load_le<std::uint64_t>(window.get(at, 8));
     const std::uint64_t wanted = storage.bytes / storage.element_bytes;
     if (count != wanted)
       fail(ErrorKind::corrupt, "storage {} holds {} elements at byte {}, but the object says {}",
@@ -131,16 +137,22 @@ Opened open_legacy(Bytes source) {
   const Document keys = make_document(next("the list of storages"), source);
 
   // First what the object says of its storages, then where they lie, then each use of one.
-  Expectations expected;
+  const std::span<const NodeId> nodes = document.graph.persistents();
+  Expectations expected{NameIndex(nodes.size()), {}};
   std::vector<std::optional<StorageId>> ids;
-  for (const NodeId node : document.graph.persistents()) {
+  std::vector<std::uint32_t> which;
+  ids.reserve(nodes.size());  // the index refers to the keys in it
+  for (const NodeId node : nodes) {
     const auto parts = tagged(document, node, "storage");
     ids.push_back(parts ? std::optional(parse_storage_id(document, *parts)) : std::nullopt);
+    which.push_back(0);
     if (!parts) continue;
     const StorageId& id = *ids.back();
-    const auto [entry, fresh] =
-        expected.try_emplace(id.key, Expected{id.bytes, id.info.element_bytes, nullptr});
-    if (!fresh && (entry->second.bytes != id.bytes || entry->second.element_bytes != id.info.element_bytes))
+    const auto fresh = static_cast<std::uint32_t>(expected.all.size());
+    which.back() = expected.index.add(id.key, fresh).value_or(fresh);
+    if (which.back() == fresh) expected.all.push_back({id.bytes, id.info.element_bytes});
+    const Expected& known = expected.all[which.back()];
+    if (known.bytes != id.bytes || known.element_bytes != id.info.element_bytes)
       fail(ErrorKind::corrupt, "storage {} is described in two ways", printable(id.key));
   }
   at = locate(source, at, keys, expected);
@@ -149,15 +161,15 @@ Opened open_legacy(Bytes source) {
         fmt::format("{} bytes follow the last storage; they were not looked into", source->size() - at));
 
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    const NodeId node = document.graph.persistents()[i];
+    const NodeId node = nodes[i];
     if (ids[i]) {
       Storage storage = make_storage(*ids[i]);
-      storage.bytes = expected.at(ids[i]->key).found;
+      storage.bytes = expected.all[which[i]].found;
       if (!storage.bytes)
         storage.fault = fmt::format("its data is missing: storage {} is not in the file's list of storages",
                                     printable(ids[i]->key));
       document.persistents[i] =
-          ids[i]->view == no_node ? std::move(storage) : window(document, *ids[i], std::move(storage));
+          ids[i]->view == no_node ? std::move(storage) : cut_window(document, *ids[i], std::move(storage));
       continue;
     }
     const auto parts = tagged(document, node, "module");

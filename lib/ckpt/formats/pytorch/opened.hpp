@@ -1,6 +1,8 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "ckpt/core/checkpoint.hpp"
@@ -8,10 +10,15 @@
 
 namespace ckpt::pytorch {
 
+/// By class of a TorchScript archive: its parameters and buffers. Other tensor attributes are constants of
+/// the program. A class that is not in the table declares nothing.
+using ScriptMembers = std::unordered_map<std::string, std::unordered_set<std::string>>;
+
 /// What every container comes down to: one document with its storages found, and what was odd on the way.
 struct Opened {
   std::string container;  ///< `zip`, `legacy`, `tar`, `pickle`, `torchscript`
   Document document;
+  ScriptMembers script_members = {};  ///< of a TorchScript archive
   std::vector<Integrity> integrity;
   std::vector<std::string> notes;
 };

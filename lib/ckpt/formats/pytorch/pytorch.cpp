@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <string_view>
 
+#include "ckpt/codec/tar.hpp"
 #include "ckpt/core/error.hpp"
 #include "ckpt/formats/pytorch/archive.hpp"
 #include "ckpt/formats/pytorch/bare.hpp"
 #include "ckpt/formats/pytorch/catalogue.hpp"
 #include "ckpt/formats/pytorch/legacy.hpp"
+#include "ckpt/formats/pytorch/tar_container.hpp"
 
 namespace ckpt {
 namespace {
@@ -15,15 +17,13 @@ namespace {
 pytorch::Opened open(const Bytes& source) {
   const std::vector<std::byte> head = read_range(*source, 0, std::min<std::uint64_t>(source->size(), 512));
   if (as_text(head).starts_with("PK")) return pytorch::open_archive(source);
+  if (head.size() == tar::block_size && (tar::is_header(head) || as_text(head).substr(257, 5) == "ustar"))
+    return pytorch::open_tar(source);
   if (pytorch::is_legacy(*source)) return pytorch::open_legacy(source);
   return pytorch::open_bare(source);
 }
 
 }  // namespace
-
-bool recognise_pytorch(std::span<const std::byte> head, std::uint64_t) {
-  return as_text(head).starts_with("PK");
-}
 
 Checkpoint read_pytorch(const Input& input) {
   try {

@@ -51,6 +51,16 @@ std::string script_class(std::string name) {
   return name;
 }
 
+/// Leaves out tensors that are constants of the program and no part of state_dict(): those that the class
+/// does not declare, where it declares anything.
+void keep_declared(const Document& document, const ScriptMembers& script, Structure& out) {
+  const auto declared = script.find(out.class_name);
+  if (declared == script.end()) return;
+  std::erase_if(out.entries, [&](const Entry& entry) {
+    return makes_tensor(call_meaning(document, entry.value)) && !declared->second.contains(entry.name);
+  });
+}
+
 void add_mapping(const Document& document, NodeId from, std::vector<Entry>& out) {
   std::vector<Entry> more = entries(document, *mapping(document, from));
   std::ranges::move(more, std::back_inserter(out));
@@ -83,7 +93,7 @@ void add_object(const Document& document, NodeId id, std::vector<Entry>& out) {
 
 }  // namespace
 
-Structure structure_of(const Document& document, NodeId id, bool is_script) {
+Structure structure_of(const Document& document, NodeId id, const ScriptMembers* script) {
   const pickle::Graph& graph = document.graph;
   Structure out;
   if (mapping(document, id)) {
@@ -112,7 +122,8 @@ Structure structure_of(const Document& document, NodeId id, bool is_script) {
     return out;
   }
   add_object(document, id, out.entries);
-  if (is_script) {
+  if (script != nullptr) {
+    keep_declared(document, *script, out);
     out.is_module = true;
     out.class_name = out.module_class = script_class(std::move(out.class_name));
   } else if (state != no_node && mapping(document, state)) {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "ckpt/formats/pytorch/document.hpp"
+#include "ckpt/formats/pytorch/opened.hpp"
 #include "ckpt/formats/pytorch/values.hpp"
 
 namespace ckpt::pytorch {
@@ -21,7 +21,8 @@ struct Structure {
 };
 
 /// Takes a node apart. A pickled nn.Module gives what its state_dict() would: parameters, persistent buffers,
-/// and the modules in it. `is_script`: objects are TorchScript modules, whose attributes all count.
-Structure structure_of(const Document& document, NodeId id, bool is_script);
+/// and the modules in it. `script` is given for a TorchScript archive, whose
+/// objects are modules with plain attributes.
+Structure structure_of(const Document& document, NodeId id, const ScriptMembers* script);
 
 }  // namespace ckpt::pytorch

@@ -282,6 +282,13 @@ const Storage& Tensors::storage_of(NodeId id) {
     }
     return entry->second;
   }
+  if (!document_.by_key.empty() && document_.graph.is(id, Kind::tuple)) {
+    const auto parts = document_.graph.children(id);
+    const auto found = parts.size() > 2 && document_.graph.is_text(parts[2])
+                           ? document_.by_key.find(document_.graph.text(parts[2]))
+                           : document_.by_key.end();
+    if (found != document_.by_key.end()) return found->second;
+  }
   fail(ErrorKind::corrupt, "its storage is {}", describe(document_, id));
 }
 

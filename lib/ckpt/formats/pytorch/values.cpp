@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "ckpt/codec/name_index.hpp"
 #include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/formats/pytorch/numpy.hpp"
@@ -139,12 +140,12 @@ std::vector<Entry> entries(const Document& document, std::span<const NodeId> ite
   const pickle::Graph& graph = document.graph;
   std::vector<Entry> out;
   out.reserve(items.size() / 2);
-  std::unordered_map<std::string_view, std::size_t> texts;  // keys that are text, where they stand
+  NameIndex texts(items.size() / 2);  // keys that are text, where they stand
   std::unordered_map<std::int64_t, std::size_t> integers;
-  if (items.size() > 2) texts.reserve(items.size() / 2);
   for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
     std::size_t place = out.size();
-    if (graph.is_text(items[i])) place = texts.try_emplace(graph.text(items[i]), place).first->second;
+    if (graph.is_text(items[i]))
+      place = texts.add(graph.text(items[i]), static_cast<std::uint32_t>(place)).value_or(place);
     else if (graph.is(items[i], Kind::integer))
       place = integers.try_emplace(graph.integer(items[i]), place).first->second;
     if (place == out.size()) out.push_back({key_text(document, items[i]), items[i + 1]});

@@ -1,0 +1,120 @@
+#include "write_set.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <memory>
+
+#include "ckpt/core/checked.hpp"
+#include "ckpt/core/error.hpp"
+#include "ckpt/core/text.hpp"
+#include "ckpt/formats/shard_set.hpp"
+#include "ckpt/io/file.hpp"
+#include "ckpt/io/output.hpp"
+#include "ckpt/kernels/emit.hpp"
+#include "progress.hpp"
+
+namespace ckpt {
+namespace {
+
+/// A folder that is removed again when nothing came of it.
+class Folder {
+ public:
+  explicit Folder(const std::string& path) : path_(path) {
+    if (::mkdir(path.c_str(), 0777) == 0) {
+      is_new_ = true;
+      return;
+    }
+    struct stat status{};
+    const int error = errno;
+    if (error == EEXIST && ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return;
+    throw Error(ErrorKind::io, error == EEXIST ? "is not a folder" : std::strerror(error)).in_file(path);
+  }
+  ~Folder() {
+    if (is_new_) ::rmdir(path_.c_str());  // fails, and should, once a file stands in it
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+ private:
+  std::string path_;
+  bool is_new_ = false;
+};
+
+}  // namespace
+
+std::uint64_t write_set(const Prepared& prepared, const Format& format, const std::string& path,
+                        std::uint64_t limit, const WriteOptions& options, const Talk& talk) {
+  const ShardSet set = plan_shards(prepared.checkpoint, format, limit);
+  std::vector<Plan> plans;
+  std::uint64_t total = set.index.size();
+  for (const Shard& shard : set.shards) {
+    plans.push_back(plan_output(shard.checkpoint, format));
+    total += plans.back().size;
+  }
+  if (options.dry_run) return total;
+
+  const Folder folder(path);
+  std::vector<std::string> stale;
+  for (const std::string& name : open_input(path)->siblings())
+    if (belongs_to_set(name, format)) stale.push_back(name);
+  if (!stale.empty() && !options.force)
+    throw Error(ErrorKind::io, fmt::format("already holds {}; nothing was changed", printable(stale.front())))
+        .in_file(path)
+        .with_hint("--force replaces the set");
+
+  const Interruptible guard;
+  std::vector<std::unique_ptr<AtomicOutput>> outputs;
+  const auto open = [&](const std::string& name) -> AtomicOutput& {
+    std::erase(stale, name);
+    outputs.push_back(std::make_unique<AtomicOutput>(path + "/" + name, guard.output_options(options.force)));
+    return *outputs.back();
+  };
+  for (std::size_t i = 0; i < set.shards.size(); ++i) {
+    Progress progress(open(set.shards[i].file_name), plans[i].size, talk);
+    emit_output(plans[i], set.shards[i].checkpoint, progress);
+  }
+  if (!set.index.empty()) open(set.index_name).write(as_bytes(set.index));
+  for (const auto& output : outputs) output->commit();
+  for (const std::string& name : stale) ::unlink((path + "/" + name).c_str());
+  return total;
+}
+
+std::uint64_t parse_size(const std::string& text, std::string_view option) {
+  struct Unit {
+    std::string_view name;
+    std::uint64_t bytes;
+  };
+  constexpr std::array units{
+      Unit{"", 1},
+      Unit{"b", 1},
+      Unit{"kb", 1000},
+      Unit{"mb", 1000'000},
+      Unit{"gb", 1000'000'000},
+      Unit{"tb", 1000'000'000'000},
+      Unit{"kib", 1ULL << 10},
+      Unit{"mib", 1ULL << 20},
+      Unit{"gib", 1ULL << 30},
+      Unit{"tib", 1ULL << 40},
+  };
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  std::string suffix(end, text.data() + text.size());
+  std::ranges::transform(suffix, suffix.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto unit = std::ranges::find(units, suffix, &Unit::name);
+  const std::optional<std::uint64_t> bytes =
+      unit == units.end() ? std::nullopt : checked_multiply(number, unit->bytes);
+  if (error != std::errc() || !bytes || *bytes == 0)
+    throw Error(ErrorKind::usage, fmt::format("{}: `{}` is not a size", option, printable(text)))
+        .with_hint("write 5GB, 500MiB or a number of bytes");
+  return *bytes;
+}
+
+}  // namespace ckpt

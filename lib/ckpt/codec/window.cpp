@@ -1,0 +1,24 @@
+#include "ckpt/codec/window.hpp"
+
+#include <algorithm>
+
+#include "ckpt/core/checked.hpp"
+
+namespace ckpt {
+
+std::span<const std::byte> Window::get(std::uint64_t offset, std::uint64_t size) {
+  constexpr std::uint64_t window = 64U << 10U;
+  constexpr std::uint64_t close = 4U << 10U;
+  if (offset >= begin_ && range_fits(offset - begin_, size, bytes_.size()))
+    return std::span(bytes_).subspan(offset - begin_, size);
+  const bool is_close = !bytes_.empty() && offset >= begin_ && offset - begin_ <= bytes_.size() + close;
+  std::uint64_t wanted = size;
+  if (is_close && range_fits(offset, size, source_.size()))
+    wanted = std::max(size, std::min(window, source_.size() - offset));
+  bytes_.clear();  // so that a failed read leaves nothing behind
+  bytes_ = read_range(source_, offset, wanted);
+  begin_ = offset;
+  return std::span(bytes_).first(size);
+}
+
+}  // namespace ckpt

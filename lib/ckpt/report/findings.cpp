@@ -1,0 +1,146 @@
+#include "ckpt/report/findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "ckpt/core/text.hpp"
+#include "ckpt/kernels/scan.hpp"
+#include "ckpt/kernels/tensor_reader.hpp"
+
+namespace ckpt {
+namespace {
+
+constexpr std::array table{
+    FindingKind{"CK001", true, "loading it with PyTorch runs code"},
+    FindingKind{"CK002", true, "a global that is neither data nor allowed"},
+    FindingKind{"CK003", true, "data that belongs to nothing"},
+    FindingKind{"CK004", false, "a tensor that cannot be delivered"},
+    FindingKind{"CK010", true, "NaN"},
+    FindingKind{"CK011", true, "infinite values"},
+    FindingKind{"CK012", true, "a boolean that is neither 0 nor 1"},
+    FindingKind{"CK013", false, "all zero"},
+    FindingKind{"CK014", false, "constant"},
+    FindingKind{"CK015", false, "no elements"},
+    FindingKind{"CK016", false, "no tensors"},
+    FindingKind{"CK020", false, "an oddity of the file"},
+};
+static_assert(table.size() == static_cast<std::size_t>(FindingId::oddity) + 1);
+
+// A view that repeats its elements more often than this says no more when all of it is read.
+constexpr std::uint64_t largest_repetition = 1024;
+
+Scan scan(const Tensor& tensor, TensorReader& reader) {
+  Scan result;
+  reader.start(tensor);
+  std::vector<std::byte> first;
+  std::uint64_t done = 0;
+  for (auto piece = reader.next(); !piece.empty(); piece = reader.next()) {
+    if (first.empty()) first.assign(piece.begin(), piece.begin() + element_size(tensor.dtype));
+    scan_elements(tensor.dtype, piece, first, result);
+    done += piece.size();
+    if (tensor.view.strides && tensor.view.source && done / largest_repetition > tensor.view.source->size())
+      break;
+  }
+  return result;
+}
+
+void judge(const Tensor& tensor, const Scan& result, std::vector<Finding>& findings) {
+  const auto add = [&](FindingId id, std::string text) {
+    findings.push_back({id, tensor.name, std::move(text)});
+  };
+  const auto some = [&](std::uint64_t count, std::string_view what) {
+    return fmt::format("{}: {} of {} elements {} {}", printable(tensor.name), count, result.elements,
+                       count == 1 ? "is" : "are", what);
+  };
+  if (result.nans > 0) add(FindingId::nan, some(result.nans, "NaN"));
+  if (result.infinities > 0) add(FindingId::infinite, some(result.infinities, "infinite"));
+  if (result.not_boolean > 0) add(FindingId::not_boolean, some(result.not_boolean, "neither 0 nor 1"));
+  // One element says nothing; a counter or a scale may well be 0.
+  if (result.elements < 2) return;
+  const std::uint64_t numbers = result.elements * (info(tensor.dtype).kind == DTypeClass::complex ? 2 : 1);
+  if (result.zeros == numbers)
+    add(FindingId::all_zero,
+        fmt::format("{}: all {} elements are zero", printable(tensor.name), result.elements));
+  else if (result.is_constant && is_floating(tensor.dtype) && result.nans == 0)
+    add(FindingId::constant,
+        fmt::format("{}: all {} elements are the same", printable(tensor.name), result.elements));
+}
+
+}  // namespace
+
+std::span<const FindingKind> finding_table() { return table; }
+
+const FindingKind& info(FindingId id) { return table.at(static_cast<std::size_t>(id)); }
+
+std::optional<FindingId> find_finding(std::string_view code) {
+  const auto upper = [](char c) { return static_cast<char>(std::toupper(static_cast<unsigned char>(c))); };
+  for (std::size_t i = 0; i < table.size(); ++i)
+    if (std::ranges::equal(table.at(i).code, code, {}, upper, upper)) return static_cast<FindingId>(i);
+  return std::nullopt;
+}
+
+std::vector<Finding> check_catalogue(const Checkpoint& checkpoint,
+                                     const std::function<bool(std::string_view global)>& is_allowed) {
+  std::vector<Finding> findings;
+  for (const ForeignGlobal& global : checkpoint.globals) {
+    if (is_allowed(global.name)) continue;
+    if (global.hostile)
+      findings.push_back({FindingId::runs_code,
+                          {},
+                          fmt::format("the pickle names {}, which runs code when PyTorch loads it",
+                                      printable(global.name))});
+    else
+      findings.push_back({FindingId::foreign_global,
+                          {},
+                          fmt::format("the pickle names {}, which is neither plain data nor known",
+                                      printable(global.name))});
+  }
+  for (const std::string& text : checkpoint.hidden)
+    findings.push_back({FindingId::hidden_data, {}, printable(text)});
+  for (const Refused& refused : checkpoint.refused)
+    findings.push_back(
+        {FindingId::cannot_be_delivered, refused.name,
+         fmt::format("{} cannot be delivered: {}", printable(refused.name), printable(refused.what))});
+  std::uint64_t empty = 0;
+  for (const Tensor& tensor : checkpoint.tensors)
+    if (tensor.elements() == 0) ++empty;
+  if (checkpoint.tensors.empty() && checkpoint.refused.empty())
+    findings.push_back({FindingId::no_tensors, {}, "the file holds no tensors"});
+  // One sentence for a whole shell, not one for each of its thousand tensors.
+  if (empty > 0 && empty == checkpoint.tensors.size())
+    findings.push_back({FindingId::empty,
+                        {},
+                        fmt::format("all {} tensors are empty: this looks like the shell that ZeRO-3 saves; "
+                                    "the weights are in its zero_pp_rank files",
+                                    empty)});
+  else
+    for (const Tensor& tensor : checkpoint.tensors)
+      if (tensor.elements() == 0)
+        findings.push_back(
+            {FindingId::empty, tensor.name,
+             fmt::format("{}: shape {} has no elements", printable(tensor.name), to_string(tensor.shape))});
+  for (const std::string& note : checkpoint.notes)
+    findings.push_back({FindingId::oddity, {}, printable(note)});
+  return findings;
+}
+
+std::vector<Finding> check_values(const Checkpoint& checkpoint) {
+  std::vector<Finding> findings;
+  TensorReader reader;
+  for (const Tensor& tensor : checkpoint.tensors) {
+    if (!can_scan(tensor.dtype)) {
+      // Packed elements are not taken apart, but every byte of them is read.
+      reader.start(tensor);
+      while (!reader.next().empty()) {
+      }
+    } else if (tensor.elements() > 0) {
+      judge(tensor, scan(tensor, reader), findings);
+    }
+  }
+  return findings;
+}
+
+}  // namespace ckpt

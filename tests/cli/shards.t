@@ -1,0 +1,59 @@
+# One file becomes a set with an index, and comes back as the same file.
+$ ckpt convert --quiet testdata/pytorch/net.pt whole.safetensors
+$ ckpt convert whole.safetensors set --shard-size 500
+whole.safetensors -> set: safetensors to safetensors, 2.84 KiB
+adapter: none (by the two formats)
+14 read = 14 written + 0 merged - 0 split + 0 dropped; 0 renamed, 0 transposed, 0 cast; nothing else changed
+$ ls set
+model-00001-of-00003.safetensors
+model-00002-of-00003.safetensors
+model-00003-of-00003.safetensors
+model.safetensors.index.json
+$ ckpt diff whole.safetensors set
+14 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
+$ ckpt convert --quiet set back.safetensors && cmp whole.safetensors back.safetensors
+
+# A set that is there stays, unless --force is given; shards that the new one does not need go.
+$ ckpt convert --quiet whole.safetensors set --shard-size 800
+ckpt: set: already holds model-00001-of-00003.safetensors; nothing was changed
+hint: --force replaces the set
+[2]
+$ ckpt convert --quiet whole.safetensors set --shard-size 800 --force && ls set
+model-00001-of-00002.safetensors
+model-00002-of-00002.safetensors
+model.safetensors.index.json
+$ ckpt diff whole.safetensors set/model.safetensors.index.json
+14 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
+
+# Small enough for one file: no index is needed.
+$ ckpt convert --quiet whole.safetensors one --shard-size 5GB && ls one
+model.safetensors
+
+# PyTorch's sets have their own names.
+$ ckpt convert --quiet whole.safetensors torch --to pytorch --shard-size 800 && ls torch
+pytorch_model-00001-of-00002.bin
+pytorch_model-00002-of-00002.bin
+pytorch_model.bin.index.json
+$ ckpt diff whole.safetensors torch
+14 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
+
+# A shard that is missing is an error before anything is read.
+$ rm set/model-00002-of-00002.safetensors && ckpt convert --quiet set back.safetensors --force
+ckpt: set/model.safetensors.index.json: the shard model-00002-of-00002.safetensors is missing: the index model.safetensors.index.json names it
+hint: download it and put it beside the others
+[2]
+$ ckpt convert --quiet whole.safetensors other --shard-size many
+ckpt: --shard-size: `many` is not a size
+hint: write 5GB, 500MiB or a number of bytes
+[2]
+$ ckpt convert --quiet whole.safetensors other --shard-size 5GB --to burnpack
+ckpt: there are no sharded sets of burnpack
+hint: write --to safetensors or --to pytorch, or a single file without --shard-size
+[2]
+$ ls
+back.safetensors
+one
+set
+testdata
+torch
+whole.safetensors

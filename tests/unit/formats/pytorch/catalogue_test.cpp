@@ -1,0 +1,235 @@
+#include "ckpt/formats/pytorch/catalogue.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "support/checkpoints.hpp"
+
+using namespace ckpt;
+using Catch::Contains;
+using support::floats;
+using support::names;
+using support::PickleWriter;
+using support::read;
+using support::torch_zip;
+using Strings = std::vector<std::string>;
+
+namespace {
+
+Checkpoint read_pickle(PickleWriter& writer) {
+  return read(torch_zip(writer.done(), {{"data/0", floats({1, 2})}}));
+}
+std::string error_of(PickleWriter& writer) {
+  return support::error_of(torch_zip(writer.done(), {{"data/0", floats({1, 2})}}));
+}
+
+}  // namespace
+
+TEST_CASE("names are paths of keys and positions") {
+  PickleWriter writer;
+  writer.raw("}(")
+      .text("list")
+      .raw("](")
+      .vector("0", 2)
+      .raw("(")
+      .vector("0", 2)
+      .raw("te")
+      .integer(7)
+      .vector("0", 2)
+      .integer(-1)
+      .vector("0", 2)
+      .raw("u");
+  CHECK(names(read_pickle(writer)) == Strings{"list.0", "list.1.0", "7", "-1"});
+}
+
+TEST_CASE("keys that are no text are spelled as Python shows them") {
+  PickleWriter writer;
+  writer.raw("}((")
+      .text("a")
+      .integer(1)
+      .raw("t")
+      .vector("0", 2)
+      .raw("G")
+      .raw({"\x3f\xf8\0\0\0\0\0\0", 8})
+      .vector("0", 2);
+  writer.raw("\x88")
+      .vector("0", 2)
+      .raw("N")
+      .vector("0", 2)
+      .raw(
+          "C\x01"
+          "b")
+      .vector("0", 2);
+  writer.global("__builtin__", "frozenset")
+      .raw(
+          "](K\x01"
+          "e\x85R")
+      .vector("0", 2)
+      .global("m", "Class")
+      .vector("0", 2)
+      .raw("u");
+  CHECK(names(read_pickle(writer)) ==
+        Strings{"('a', 1)", "1.5", "True", "None", "b'b'", "frozenset({1})", "m.Class"});
+}
+
+TEST_CASE("two paths that are spelled alike both stay, and a note says so") {
+  PickleWriter writer;
+  writer.raw("}(")
+      .text("a.b")
+      .vector("0", 2)
+      .text("a")
+      .raw("}")
+      .text("b")
+      .vector("0", 2)
+      .raw("s")
+      .text("a.b#2")
+      .vector("0", 2)
+      .raw("u");
+  const Checkpoint checkpoint = read_pickle(writer);
+  CHECK(names(checkpoint) == Strings{"a.b", "a.b#2", "a.b#2#2"});
+  REQUIRE(checkpoint.notes.size() == 1);
+  CHECK_THAT(checkpoint.notes[0], Contains("a.b"));
+}
+
+TEST_CASE("a key that comes again replaces the value, as in Python") {
+  PickleWriter writer;
+  writer.raw("}(").text("w").integer(1).text("w").vector("0", 2).raw("u");
+  CHECK(names(read_pickle(writer)) == Strings{"w"});
+}
+
+TEST_CASE("an OrderedDict of Python 2 is made from a list of pairs") {
+  PickleWriter writer;
+  writer.global("collections", "OrderedDict").raw("(](](").text("w").vector("0", 2).raw("eetR");
+  CHECK(names(read_pickle(writer)) == Strings{"w"});
+}
+
+TEST_CASE("a tensor alone has an empty name") {
+  PickleWriter writer;
+  const Checkpoint checkpoint = read_pickle(writer.vector("0", 2));
+  CHECK(names(checkpoint) == Strings{""});
+  REQUIRE(checkpoint.roots.size() == 1);
+  CHECK(checkpoint.roots[0].tensors == 1);
+}
+
+TEST_CASE("an object reached by two paths is listed under both") {
+  PickleWriter writer;
+  writer.raw("}(").text("a").raw("}q\x01").text("w").vector("0", 2).raw("s").text("b").raw("h\x01u");
+  const Checkpoint checkpoint = read_pickle(writer);
+  CHECK(names(checkpoint) == Strings{"a.w", "b.w"});
+  CHECK(same_place(checkpoint.tensors[0], checkpoint.tensors[1]));
+}
+
+TEST_CASE("objects that contain themselves end the path") {
+  PickleWriter writer;
+  writer.raw("}q\x01(").text("w").vector("0", 2).text("self").raw("h\x01u");
+  const Checkpoint checkpoint = read_pickle(writer);
+  CHECK(names(checkpoint) == Strings{"w"});
+  CHECK_THAT(checkpoint.notes.at(0), Contains("refer back"));
+}
+
+TEST_CASE("a tensor with 2^60 names is one clear error") {
+  PickleWriter writer;
+  writer.vector("0", 2);
+  for (int i = 0; i < 60; ++i) writer.raw("q\x01h\x01\x86");
+  CHECK_THAT(error_of(writer), Contains("unfold"));
+}
+
+TEST_CASE("values that unfold without end are cut off and counted") {
+  PickleWriter writer;
+  writer.raw("K\x01");
+  for (int i = 0; i < 60; ++i) writer.raw("q\x01h\x01\x86");
+  CHECK_THAT(read_pickle(writer).notes.at(0), Contains("not shown"));
+}
+
+TEST_CASE("nesting around a tensor has a limit") {
+  PickleWriter writer;
+  writer.vector("0", 2).raw(std::string(5000, '\x85'));
+  CHECK_THAT(error_of(writer), Contains("1000 levels"));
+}
+
+TEST_CASE("values beside the tensors keep their structure and their types") {
+  PickleWriter writer;
+  writer.raw("}(")
+      .text("epoch")
+      .integer(3)
+      .text("loss")
+      .raw("G")
+      .raw({"\x3f\xf8\0\0\0\0\0\0", 8})
+      .text("big")
+      .raw(std::string("\x8a\x09\0\0\0\0\0\0\0\0\x01", 11));
+  writer.text("model")
+      .raw("}")
+      .text("w")
+      .vector("0", 2)
+      .raw("s")
+      .text("mixed")
+      .raw("](")
+      .vector("0", 2)
+      .integer(5)
+      .raw("e");
+  writer.text("object").global("m", "Thing").raw(")R").text("none").raw("Nu");
+  const Checkpoint checkpoint = read_pickle(writer);
+  CHECK(checkpoint.values.find("epoch")->as<std::int64_t>() != nullptr);
+  CHECK(*checkpoint.values.find("loss") == Value(1.5));
+  CHECK(*checkpoint.values.find("big") == Value(Value::Number{"18446744073709551616"}));
+  CHECK(checkpoint.values.find("model") == nullptr);
+  CHECK(*checkpoint.values.find("mixed") == Value(Value::Array{nullptr, 5}));
+  CHECK(*checkpoint.values.find("object") == Value::object().set("class", "m.Thing"));
+  CHECK(checkpoint.values.find("none")->is_null());
+}
+
+TEST_CASE("a pickled module is named as its state_dict would be") {
+  PickleWriter writer;
+  writer.global("__main__", "Net").raw(")\x81}(");
+  writer.text("_parameters").raw("}(").text("weight").vector("0", 2).text("bias").raw("Nu");
+  writer.text("_buffers").raw("}(").text("mean").vector("0", 2).text("cache").vector("0", 2).raw("u");
+  writer.text("_non_persistent_buffers_set")
+      .global("__builtin__", "set")
+      .raw("](")
+      .text("cache")
+      .raw("e\x85R");
+  writer.text("_modules")
+      .raw("}(")
+      .text("gone")
+      .raw("N")
+      .text("fc")
+      .global("torch.nn.modules.linear", "Linear")
+      .raw(")\x81}(");
+  writer.text("_parameters")
+      .raw("}")
+      .text("weight")
+      .vector("0", 2)
+      .raw("s")
+      .text("_buffers")
+      .raw("}")
+      .text("_modules")
+      .raw("}ubu");
+  writer.text("attribute").vector("0", 2).raw("ub");
+  const Checkpoint checkpoint = read_pickle(writer);
+  CHECK(names(checkpoint) == Strings{"weight", "mean", "fc.weight"});
+  CHECK(checkpoint.tensors[1].module_class == "__main__.Net");
+  CHECK(checkpoint.tensors[2].module_class == "torch.nn.modules.linear.Linear");
+  REQUIRE(checkpoint.roots.size() == 1);
+  CHECK(checkpoint.roots[0].key.empty());
+  CHECK(checkpoint.roots[0].tensors == 3);
+  CHECK(*checkpoint.values.find("class") == Value("__main__.Net"));
+  REQUIRE(checkpoint.globals.size() == 2);
+  CHECK(checkpoint.globals[0].name == "__main__.Net");
+  CHECK_FALSE(checkpoint.globals[0].hostile);
+}
+
+TEST_CASE("attributes of unknown objects are walked where they hold tensors") {
+  PickleWriter writer;
+  writer.raw("}")
+      .text("thing")
+      .global("m", "Thing")
+      .raw(")\x81}(")
+      .text("inner")
+      .raw("}")
+      .text("w")
+      .vector("0", 2)
+      .raw("s")
+      .text("n")
+      .integer(1)
+      .raw("ubs");
+  CHECK(names(read_pickle(writer)) == Strings{"thing.inner.w"});
+}

@@ -1,0 +1,137 @@
+#include "ckpt/formats/pytorch/legacy.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "support/checkpoints.hpp"
+
+using namespace ckpt;
+using Catch::Contains;
+using support::floats;
+using support::le;
+using support::PickleWriter;
+using support::read;
+using Strings = std::vector<std::string>;
+
+namespace {
+
+const std::string head = PickleWriter().raw("\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19").done() +
+                         PickleWriter().integer(1001).done() + PickleWriter().raw("}").done();
+
+struct Stored {
+  std::string key;
+  std::int64_t count;
+  std::string bytes;
+};
+
+std::string legacy(const std::string& object, const std::vector<Stored>& storages) {
+  PickleWriter keys;
+  keys.raw("](");
+  for (const Stored& storage : storages) keys.text(storage.key);
+  std::string file = head + object + keys.raw("e").done();
+  for (const Stored& storage : storages)
+    file += le(static_cast<std::uint64_t>(storage.count), 8) + storage.bytes;
+  return file;
+}
+
+std::string two_tensors() {
+  return PickleWriter()
+      .raw("}(")
+      .text("w")
+      .vector("22", 2)
+      .text("b")
+      .tensor("LongStorage", "11", 1, 0, {1}, {1})
+      .raw("u")
+      .done();
+}
+
+}  // namespace
+
+TEST_CASE("storages of a legacy file follow in the order of the list of keys") {
+  const std::string file = legacy(two_tensors(), {{"11", 1, le(7, 8)}, {"22", 2, floats({1, 2})}});
+  const Checkpoint checkpoint = read(file);
+  CHECK(checkpoint.container == "legacy");
+  CHECK(support::names(checkpoint) == Strings{"w", "b"});
+  CHECK(support::gathered(checkpoint.tensors[0]) == floats({1, 2}));
+  CHECK(support::gathered(checkpoint.tensors[1]) == le(7, 8));
+  CHECK_THAT(read(file + "junk").notes.at(0), Contains("4 bytes follow"));
+}
+
+TEST_CASE("the magic number is known in every protocol") {
+  CHECK(pytorch::is_legacy(*memory_bytes(head)));
+  CHECK(pytorch::is_legacy(*memory_bytes(std::string("\x80\x04\x95\x0d\0\0\0\0\0\0\0", 11) +
+                                         "\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.")));
+  CHECK(pytorch::is_legacy(*memory_bytes("L119547037146038801333356L\n.")));
+  CHECK_FALSE(pytorch::is_legacy(*memory_bytes("N.")));
+}
+
+TEST_CASE("a count that differs from the object, a missing storage and a repeated one are errors") {
+  const Stored b{"11", 1, le(7, 8)};
+  const auto error = [&](const std::vector<Stored>& storages) {
+    return support::error_of(legacy(two_tensors(), storages));
+  };
+  CHECK_THAT(error({b, {"22", 3, floats({1, 2, 3})}}),
+             Contains("storage 22") && Contains("3 elements") && Contains("says 2"));
+  CHECK_THAT(error({b, {"22", -2, floats({1, 2})}}), Contains("-2 elements"));
+  CHECK_THAT(error({b}), Contains("tensor `w`") && Contains("storage 22"));
+  CHECK_THAT(error({b, b}), Contains("listed twice"));
+  CHECK_THAT(error({b, {"22", 2, floats({1})}}), Contains("cut off") && Contains("wants 8 bytes"));
+  CHECK_THAT(error({b, {"33", 2, floats({1, 2})}}), Contains("storage 33"));
+}
+
+TEST_CASE("another version of the format is not read") {
+  const std::string file = head.substr(0, 15) + PickleWriter().integer(1002).done() +
+                           PickleWriter().raw("}").done() + two_tensors();
+  CHECK_THAT(support::error_of(file), Contains("1002"));
+}
+
+TEST_CASE("a view of a storage is a window of it") {
+  PickleWriter object;
+  object.raw("}")
+      .text("v")
+      .global("torch._utils", "_rebuild_tensor")
+      .raw("((")
+      .text("storage")
+      .global("torch", "FloatStorage")
+      .text("11")
+      .text("cpu")
+      .integer(4);
+  object.raw("(").text("99").integer(1).integer(2).raw("ttQ").integer(0).integers({2}).integers({1}).raw(
+      "tRs");
+  const Checkpoint checkpoint = read(legacy(object.done(), {{"11", 4, floats({1, 2, 3, 4})}}));
+  CHECK(support::gathered(checkpoint.tensors.at(0)) == floats({2, 3}));
+}
+
+TEST_CASE("classes may come with their source") {
+  PickleWriter object;
+  object.raw("(")
+      .text("module")
+      .global("mine", "Net")
+      .text("net.py")
+      .text("class Net: pass")
+      .raw("tQ)\x81}(");
+  object.text("_parameters")
+      .raw("}")
+      .text("w")
+      .vector("11", 2)
+      .raw("s")
+      .text("_buffers")
+      .raw("}")
+      .text("_modules")
+      .raw("}ub");
+  const Checkpoint checkpoint = read(legacy(object.done(), {{"11", 2, floats({1, 2})}}));
+  CHECK(checkpoint.tensors.at(0).module_class == "mine.Net");
+}
+
+TEST_CASE("a legacy file that is cut or flipped anywhere gives a catalogue or an error") {
+  const std::string file = legacy(two_tensors(), {{"11", 1, le(7, 8)}, {"22", 2, floats({1, 2})}});
+  for (std::size_t size = 0; size < file.size(); ++size)
+    CHECK_FALSE(support::error_of(file.substr(0, size)).empty());
+  for (std::size_t i = 0; i < file.size(); ++i) {
+    for (const int mask : {0x01, 0x10, 0x80, 0xFF}) {
+      std::string bad = file;
+      bad[i] = static_cast<char>(bad[i] ^ mask);
+      support::error_of(bad);
+    }
+  }
+  SUCCEED();
+}

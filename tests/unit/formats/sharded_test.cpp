@@ -1,0 +1,198 @@
+#include "ckpt/formats/sharded.hpp"
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "ckpt/formats/safetensors.hpp"
+#include "support/emit.hpp"
+#include "support/errors.hpp"
+#include "support/files.hpp"
+
+using namespace ckpt;
+using Catch::Contains;
+using test::error_of;
+using test::message_of;
+
+namespace {
+
+using Files = std::map<std::string, std::string>;
+
+// A directory in memory, or a file in one.
+class FolderInput final : public Input {
+ public:
+  FolderInput(const Files& files, std::string name, bool is_folder)
+      : files_(files), name_(std::move(name)), is_folder_(is_folder) {}
+  const std::string& name() const noexcept override { return name_; }
+  Bytes bytes() const override { return is_folder_ ? nullptr : memory_bytes(files_.at(name_)); }
+  std::vector<std::string> siblings() const override {
+    std::vector<std::string> names;
+    for (const auto& [file, content] : files_) names.push_back(file);
+    return names;
+  }
+  std::unique_ptr<Input> open_sibling(std::string_view name) const override {
+    return std::make_unique<FolderInput>(files_, std::string(name), false);
+  }
+
+ private:
+  const Files& files_;
+  std::string name_;
+  bool is_folder_;
+};
+
+Checkpoint read_folder(const Files& files) { return read_checkpoint(FolderInput(files, "folder", true)); }
+Checkpoint read_index(const Files& files) {
+  return read_checkpoint(FolderInput(files, "model.safetensors.index.json", false));
+}
+
+// A safetensors file with tensors of four bytes.
+std::string shard(const std::vector<std::string>& names) {
+  Checkpoint checkpoint;
+  for (const std::string& name : names) {
+    Tensor& tensor = checkpoint.tensors.emplace_back();
+    tensor.name = name;
+    tensor.view = View{.source = memory_bytes("data"), .bytes = 4};
+  }
+  checkpoint.metadata["format"] = "pt";
+  const Plan plan = plan_safetensors(checkpoint);
+  return std::string(as_text(test::emit(plan, checkpoint)));
+}
+
+std::string index(const std::vector<std::pair<std::string, std::string>>& map, std::uint64_t total = 0) {
+  std::string text = fmt::format(R"({{"metadata":{{"total_size":{}}},"weight_map":{{)", total);
+  for (std::size_t i = 0; i < map.size(); ++i)
+    text += fmt::format(R"({}"{}":"{}")", i == 0 ? "" : ",", map[i].first, map[i].second);
+  return text + "}}";
+}
+
+const std::string first = "model-00001-of-00002.safetensors";
+const std::string second = "model-00002-of-00002.safetensors";
+const std::string index_name = "model.safetensors.index.json";
+
+Files sound() {
+  return {{first, shard({"a", "b"})},
+          {second, shard({"c"})},
+          {index_name, index({{"c", second}, {"a", first}, {"b", first}}, 12)},
+          {"config.json", "{}"}};
+}
+
+std::vector<std::string> names(const Checkpoint& checkpoint) {
+  std::vector<std::string> out;
+  for (const Tensor& tensor : checkpoint.tensors) out.push_back(tensor.name);
+  return out;
+}
+
+std::string refusal(const Files& files) {
+  return message_of([&] { read_index(files); });
+}
+
+}  // namespace
+
+TEST_CASE("an index is told by its name") {
+  CHECK(is_index_name("a/model.safetensors.index.json"));
+  CHECK(is_index_name("pytorch_model.bin.index.json"));
+  CHECK(is_index_name("model.safetensors.index.fp16.json"));
+  CHECK_FALSE(is_index_name("config.json"));
+  CHECK_FALSE(is_index_name("model.index.json/config.json"));
+  CHECK_FALSE(is_index_name("index.safetensors"));
+}
+
+TEST_CASE("a set is one checkpoint, by its index and by its folder") {
+  const Files files = sound();
+  for (const Checkpoint& checkpoint : {read_index(files), read_folder(files)}) {
+    CHECK(names(checkpoint) == std::vector<std::string>{"a", "b", "c"});
+    CHECK(checkpoint.format == "safetensors");
+    CHECK(checkpoint.size == files.at(first).size() + files.at(second).size());
+    CHECK(checkpoint.metadata.at("format") == "pt");
+    CHECK(checkpoint.notes.empty());
+  }
+  CHECK(read_folder(files).file == "folder");
+  CHECK(read_index(files).file == index_name);
+}
+
+TEST_CASE("the names of shards make a set where there is no index") {
+  Files files = sound();
+  files.erase(index_name);
+  const Checkpoint checkpoint = read_folder(files);
+  CHECK(names(checkpoint) == std::vector<std::string>{"a", "b", "c"});
+  REQUIRE(checkpoint.notes.size() == 1);
+  CHECK_THAT(checkpoint.notes[0], Contains("no index"));
+  files.erase(second);
+  CHECK_THAT(message_of([&] { read_folder(files); }), Contains(second) && Contains("missing"));
+}
+
+TEST_CASE("a folder that leaves a choice is refused, one with a single checkpoint is it") {
+  CHECK(names(read_folder({{"model.safetensors", shard({"a"})}, {"config.json", "{}"}})) ==
+        std::vector<std::string>{"a"});
+  Files files{{"a.safetensors", shard({"a"})}, {"b.safetensors", shard({"b"})}};
+  CHECK(error_of([&] { read_folder(files); }).kind() == ErrorKind::usage);
+  CHECK_THAT(message_of([&] { read_folder(files); }), Contains("a.safetensors, b.safetensors"));
+  files = sound();
+  files["pytorch_model.bin.index.json"] = files[index_name];
+  CHECK_THAT(message_of([&] { read_folder(files); }), Contains("2 indexes"));
+  CHECK_THAT(message_of([] { read_folder({{"config.json", "{}"}}); }), Contains("holds no checkpoint"));
+}
+
+TEST_CASE("a missing shard is told by its name") {
+  Files files = sound();
+  files.erase(second);
+  const Error error = error_of([&] { read_index(files); });
+  CHECK(error.kind() == ErrorKind::io);
+  CHECK_THAT(error.message(), Contains(second) && Contains("missing"));
+  CHECK(error.file() == index_name);
+}
+
+TEST_CASE("index and shards are compared both ways") {
+  Files files = sound();
+  files[index_name] = index({{"a", second}, {"b", first}, {"c", second}});
+  CHECK_THAT(refusal(files), Contains("\"a\" in " + second) && Contains("lies in " + first));
+  files[index_name] = index({{"a", first}, {"b", first}, {"c", second}, {"ghost", first}});
+  CHECK_THAT(refusal(files), Contains("\"ghost\" in " + first) && Contains("no shard has it"));
+  files[index_name] = index({{"a", first}, {"c", second}});
+  CHECK_THAT(refusal(files), Contains("\"b\" lies in " + first) && Contains("does not name it"));
+  files = sound();
+  files[second] = shard({"b", "c"});
+  CHECK_THAT(refusal(files), Contains("\"b\" is in two shards"));
+}
+
+TEST_CASE("an index that names anything but files beside it is refused") {
+  for (const char* path : {"/etc/passwd", "../model.safetensors", "sub/model.safetensors", "..", "",
+                           "model.safetensors.index.json"}) {
+    INFO(path);
+    Files files = sound();
+    files[index_name] = index({{"a", path}});
+    CHECK(error_of([&] { read_index(files); }).kind() == ErrorKind::corrupt);
+  }
+}
+
+TEST_CASE("an index of another shape is refused") {
+  Files files = sound();
+  for (const char* text : {"[]", "{}", R"({"weight_map":[]})", R"({"weight_map":{}})",
+                           R"({"weight_map":{"a":5}})", R"({"weight_map":{"a":"x","a":"y"}})",
+                           R"({"weight_map":{"a":"x"},"metadata":{"total_size":"12"}})", "{"}) {
+    INFO(text);
+    files[index_name] = text;
+    CHECK(error_of([&] { read_index(files); }).kind() == ErrorKind::corrupt);
+  }
+  files[index_name] = "version https://git-lfs.github.com/spec/v1\nsize 5\n";
+  CHECK_THAT(refusal(files), Contains("LFS"));
+}
+
+TEST_CASE("a wrong total and a stray shard are noted") {
+  Files files = sound();
+  files[index_name] = index({{"a", first}, {"b", first}, {"c", second}}, 13);
+  files["model-00003-of-00002.safetensors"] = "junk";
+  files["other-00001-of-00002.safetensors"] = "junk";
+  const Checkpoint checkpoint = read_index(files);
+  REQUIRE(checkpoint.notes.size() == 2);
+  CHECK_THAT(checkpoint.notes[0], Contains("13 bytes") && Contains("they have 12"));
+  CHECK_THAT(checkpoint.notes[1], Contains("model-00003-of-00002.safetensors"));
+}
+
+TEST_CASE("what is wrong inside a shard is told of the shard") {
+  Files files = sound();
+  files[second].pop_back();
+  const Error error = error_of([&] { read_index(files); });
+  CHECK(error.file() == second);
+  CHECK_THAT(error.message(), Contains("1 byte is missing"));
+}
