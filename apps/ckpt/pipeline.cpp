@@ -35,10 +35,14 @@ Prepared prepare(const std::string& path, const StageOptions::Parsed& options) {
   prepared.read = checkpoint.tensors.size();
   checkpoint = select_root(std::move(checkpoint), options.top_level_key, prepared.dropped);
   checkpoint = filter(std::move(checkpoint), options.filters, prepared.dropped);
+  std::vector<std::string> names;
+  for (const Tensor& tensor : checkpoint.tensors) names.push_back(tensor.name);
   if (options.strip_wrappers) checkpoint = strip_wrappers(std::move(checkpoint), prepared.unwrapped);
   Remapped remapped = remap(std::move(checkpoint), options.rules);
   prepared.checkpoint = std::move(remapped.checkpoint);
   prepared.remap = std::move(remapped.report);
+  // Reports tell the name in the file, not the one without wrappers.
+  for (std::size_t i = 0; i < names.size(); ++i) prepared.remap.names[i].from = std::move(names[i]);
 
   for (std::size_t i = 0; i < options.rules.size(); ++i) {
     if (prepared.remap.hits[i] > 0) continue;

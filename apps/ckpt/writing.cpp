@@ -85,7 +85,7 @@ void print_steps(const Prepared& prepared, const std::vector<Rule>& rules, const
       const auto renaming = renamings.find(source);
       const bool is_known = renaming != renamings.end();
       from.push_back(printable(is_known ? renaming->second->from : source));
-      if (is_known && renaming->second->from != source) fired = rule_list(*renaming->second, rules);
+      if (is_known && !renaming->second->fired.empty()) fired = rule_list(*renaming->second, rules);
     }
     std::string line = fmt::format("{}", fmt::join(from, " + "));
     if (step.name.empty()) line += ": ";

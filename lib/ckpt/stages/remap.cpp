@@ -54,6 +54,10 @@ Remapped remap(Checkpoint checkpoint, const std::vector<Rule>& rules) {
     Renaming renaming{.from = tensor.name, .to = {}, .fired = {}};
     renaming.to = apply(tensor.name, rules, renaming.fired);
     for (const std::size_t rule : renaming.fired) ++report.hits[rule];
+    if (renaming.to.empty() && !renaming.from.empty())
+      throw Error(ErrorKind::refused, fmt::format("nothing is left of {}", describe(renaming, rules)))
+          .in_file(checkpoint.file)
+          .with_hint("narrow the rule, or drop the tensor with --exclude");
     tensor.name = renaming.to;
     std::vector<std::size_t> again;
     if (!renaming.fired.empty() && apply(renaming.to, rules, again) != renaming.to)

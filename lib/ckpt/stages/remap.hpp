@@ -31,7 +31,8 @@ struct Remapped {
 };
 
 /// Applies every rule to every name, in order, as burn's KeyRemapper does: each replaces all its matches
-/// and the next sees the result. Throws `refused` when two names become one, naming both and the rules.
+/// and the next sees the result. Throws `refused` when two names become one, or one becomes empty, naming
+/// them and the rules.
 Remapped remap(Checkpoint checkpoint, const std::vector<Rule>& rules);
 
 /// The name without the path segments `module` (DataParallel) and `_orig_mod` (torch.compile).

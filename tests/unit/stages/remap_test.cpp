@@ -80,6 +80,12 @@ TEST_CASE("names that become one are refused, with both old names and the rules"
   CHECK(error_of([] { remap(named({"b", "a"}), rules_of({"^a$ => b"})); }).kind() == ErrorKind::refused);
 }
 
+TEST_CASE("a name of which nothing is left is refused") {
+  const Error error = error_of([] { remap(named({"fc", "a"}), rules_of({"^a$ =>"})); });
+  CHECK(error.kind() == ErrorKind::refused);
+  CHECK(error.message() == "nothing is left of a by `^a$ => `");
+}
+
 TEST_CASE("two names may change places") {
   const Remapped result = remap(named({"a", "b"}), rules_of({"^a$ => tmp", "^b$ => a", "^tmp$ => b"}));
   CHECK(names_of(result.checkpoint) == Names{"b", "a"});

@@ -1,0 +1,77 @@
+# A pipe is read as a file is.
+$ for file in testdata/pytorch/net.pt testdata/pytorch/legacy.pt testdata/burnpack/net.bpk testdata/safetensors/llama_names.safetensors; do
+>   ckpt inspect --json --sha256 $file | grep -v -E '"(file|size)"' > file.json
+>   cat $file | ckpt inspect --json --sha256 - | grep -v -E '"(file|size)"' > pipe.json
+>   cmp file.json pipe.json
+> done
+$ cat testdata/pytorch/net.pt | ckpt convert --quiet - piped.bpk 2> /dev/null
+$ ckpt convert --quiet testdata/pytorch/net.pt direct.bpk 2> /dev/null
+$ cmp piped.bpk direct.bpk
+
+# Only the header of a safetensors file is needed to list it.
+$ head -c 5000 testdata/safetensors/llama_names.safetensors > head; stat -c %s testdata/safetensors/llama_names.safetensors > size
+$ cat testdata/safetensors/linear.safetensors | ckpt inspect - | grep -c weight
+2
+
+# A pipe that ends too early, one that is empty, one that holds something else.
+$ head -c 100 testdata/safetensors/llama_names.safetensors | ckpt inspect -
+ckpt: .+ (re)
+...
+[2]
+$ printf '' | ckpt inspect -
+ckpt: .+ (re)
+...
+[2]
+$ echo nonsense | ckpt inspect -
+ckpt: .+ (re)
+...
+[2]
+
+# Standard output that cannot be written is trouble.
+$ ckpt inspect testdata/pytorch/net.pt > /dev/full
+ckpt: standard output: cannot be written
+[2]
+$ ckpt inspect --json testdata/pytorch/net.pt > /dev/full
+ckpt: standard output: cannot be written
+[2]
+$ ckpt diff testdata/pytorch/net.pt testdata/pytorch/net.pt > /dev/full
+ckpt: standard output: cannot be written
+[2]
+$ ckpt --help > /dev/full
+ckpt: standard output: cannot be written
+[2]
+$ ckpt --version > /dev/full
+ckpt: standard output: cannot be written
+[2]
+
+# An output may be a device or a pipe.
+$ ckpt convert --quiet testdata/burnpack/net.bpk /dev/null --to burnpack
+$ ckpt convert --quiet testdata/burnpack/net.bpk /dev/full --to burnpack
+ckpt: /dev/full: cannot be written: No space left on device
+[2]
+$ ckpt convert --quiet testdata/burnpack/net.bpk /dev/stdout --to burnpack | cmp - testdata/burnpack/net.bpk
+
+# Outputs that cannot be: nothing is left behind.
+$ ckpt convert --quiet testdata/burnpack/net.bpk none/out.bpk
+ckpt: none/out.bpk: the folder none: No such file or directory
+[2]
+$ mkdir folder.bpk && ckpt convert --quiet --force testdata/burnpack/net.bpk folder.bpk
+ckpt: folder.bpk: is a directory
+[2]
+$ ckpt convert --quiet testdata/burnpack/net.bpk out.unknown
+ckpt: out.unknown: the name does not say which format to write
+hint: name it with --to; what can be written: .* (re)
+[2]
+$ ckpt convert --quiet testdata/burnpack/net.bpk out.bpk --to onnx
+ckpt: --to: `onnx` is not a format
+hint: what can be written: .* (re)
+[2]
+$ ls -A
+direct.bpk
+file.json
+folder.bpk
+head
+pipe.json
+piped.bpk
+size
+testdata
