@@ -161,6 +161,7 @@ Value document(const std::string& file, const Checkpoint& checkpoint, const Insp
       globals.push(Value::object().set("name", g.name).set("hostile", g.hostile));
     doc.set("globals", std::move(globals));
   }
+  if (!checkpoint.hidden.empty()) doc.set("hidden", strings_json(checkpoint.hidden));
   if (!checkpoint.notes.empty()) doc.set("notes", strings_json(checkpoint.notes));
   return doc;
 }
@@ -280,7 +281,7 @@ ExitStatus run(const Inspect& options) {
       std::ranges::stable_sort(checkpoint.tensors,
                                [](const Tensor& a, const Tensor& b) { return natural_less(a.name, b.name); });
     if (!options.json)
-      for (const std::string& note : checkpoint.notes) talk.warn(options.files[i], printable(note));
+      print_oddities(checkpoint, talk);
     if (options.json) {
       documents.push(document(options.files[i], checkpoint, options));
     } else {

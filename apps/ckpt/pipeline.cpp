@@ -89,8 +89,13 @@ Direction default_direction(Convention from, Convention to) {
   return Direction::none;
 }
 
+void print_oddities(const Checkpoint& checkpoint, const Talk& talk) {
+  for (const std::string& text : checkpoint.hidden) talk.warn(checkpoint.file, printable(text));
+  for (const std::string& note : checkpoint.notes) talk.warn(checkpoint.file, printable(note));
+}
+
 void print_warnings(const Prepared& prepared, const Talk& talk) {
-  for (const std::string& note : prepared.checkpoint.notes) talk.warn(prepared.checkpoint.file, note);
+  print_oddities(prepared.checkpoint, talk);
   for (const std::string& warning : prepared.warnings) talk.warn(prepared.checkpoint.file, warning);
 }
 

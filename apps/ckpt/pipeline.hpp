@@ -37,6 +37,9 @@ Convention convention_of(const Checkpoint& checkpoint);
 /// What two formats call for where nobody says.
 Direction default_direction(Convention from, Convention to);
 
+/// What is odd about a file: what it hides, and its notes.
+void print_oddities(const Checkpoint& checkpoint, const Talk& talk);
+
 /// Warnings of every stage, on standard error.
 void print_warnings(const Prepared& prepared, const Talk& talk);
 

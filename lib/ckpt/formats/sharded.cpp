@@ -185,6 +185,8 @@ class Merger {
     for (ForeignGlobal& global : part.globals)
       if (std::ranges::find(merged_.globals, global.name, &ForeignGlobal::name) == merged_.globals.end())
         merged_.globals.push_back(std::move(global));
+    for (std::string& text : part.hidden)
+      merged_.hidden.push_back(fmt::format("{}: {}", printable(shard), text));
     for (std::string& note : part.notes)
       merged_.notes.push_back(fmt::format("{}: {}", printable(shard), note));
     merge_text(part.metadata, merged_.metadata, shard);

@@ -172,8 +172,8 @@ TEST_CASE("a burnpack that was cut or goes on is told by exact numbers") {
   CHECK_THAT(refusal(one + w48, 47),
              Contains("the file has 303 bytes, its metadata describes 304") && Contains("1 byte is missing"));
   const Checkpoint longer = test::read(padded(one + w48, 50));
-  REQUIRE(longer.notes.size() == 1);
-  CHECK_THAT(longer.notes[0], Contains("2 trailing bytes") && Contains("304"));
+  REQUIRE(longer.hidden.size() == 1);
+  CHECK_THAT(longer.hidden[0], Contains("2 trailing bytes") && Contains("304"));
 }
 
 TEST_CASE("the header is checked field by field") {

@@ -163,7 +163,7 @@ bool is_unpadded(const ByteSource& bytes, const Extent& extent) {
   return !has_zero_padding(bytes, extent);
 }
 
-void check_file_size(const Extent& extent, bool unpadded, std::vector<std::string>& notes) {
+void check_file_size(const Extent& extent, bool unpadded, std::vector<std::string>& hidden) {
   const std::uint64_t start = unpadded ? extent.metadata_end : extent.padded_start;
   const std::uint64_t due = start + extent.data_size;
   // Without data there is nothing to miss in a file of burn 0.19, which ends with its metadata.
@@ -172,7 +172,7 @@ void check_file_size(const Extent& extent, bool unpadded, std::vector<std::strin
     fail(ErrorKind::corrupt, "the file has {} bytes, its metadata describes {} (data begin at {}): {}",
          extent.file_size, due, start, bytes_are_missing(due - extent.file_size));
   if (extent.file_size > due)
-    notes.push_back(fmt::format("{} trailing byte{} after the last tensor, which ends at offset {}",
+    hidden.push_back(fmt::format("{} trailing byte{} after the last tensor, which ends at offset {}",
                                 extent.file_size - due, extent.file_size - due == 1 ? "" : "s", due));
 }
 
@@ -227,7 +227,7 @@ Checkpoint read_burnpack(const Input& input) {
 
   const Extent extent = extent_of(tensors, metadata_size, *bytes);
   const bool unpadded = is_unpadded(*bytes, extent);
-  if (!bytes->is_open_ended()) check_file_size(extent, unpadded, checkpoint.notes);
+  if (!bytes->is_open_ended()) check_file_size(extent, unpadded, checkpoint.hidden);
   if (extent.only_in_019 && !unpadded && extent.metadata_end != extent.padded_start)
     fail(ErrorKind::corrupt,
          "a dtype is spelled as only burn 0.19 did, but the data do not lie as in its files");

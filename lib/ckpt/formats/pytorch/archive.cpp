@@ -61,7 +61,7 @@ void note_version(const zip::Archive& archive, const std::string& top, std::vect
 }
 
 /// Members that no part of PyTorch would have written, above all other pickles.
-void note_strangers(const zip::Archive& archive, const std::string& top, std::vector<std::string>& notes) {
+void list_strangers(const zip::Archive& archive, const std::string& top, std::vector<std::string>& hidden) {
   std::size_t foreign = 0;
   std::string first;
   for (const zip::Member& member : archive.members()) {
@@ -72,7 +72,7 @@ void note_strangers(const zip::Archive& archive, const std::string& top, std::ve
                    name.starts_with("data/") || name.starts_with("constants/")))
       continue;
     if (name.ends_with(".pkl") || name.ends_with(".pickle")) {
-      notes.push_back(
+      hidden.push_back(
           fmt::format("member {} is a second pickle, which PyTorch does not read; it was not looked into",
                       printable(member.name)));
     } else if (!inside) {
@@ -80,7 +80,7 @@ void note_strangers(const zip::Archive& archive, const std::string& top, std::ve
     }
   }
   if (foreign != 0)
-    notes.push_back(fmt::format("{} member{} outside the folder {} (first: {})", foreign,
+    hidden.push_back(fmt::format("{} member{} outside the folder {} (first: {})", foreign,
                                 foreign == 1 ? "" : "s", printable(top), first));
 }
 
@@ -207,7 +207,7 @@ Opened open_archive(Bytes source) {
     throw error.in("data.pkl");
   }
   if (graph.used() < pickle_source->size())
-    out.notes.push_back(fmt::format("{} bytes follow the object in data.pkl; they were not looked into",
+    out.hidden.push_back(fmt::format("{} bytes follow the object in data.pkl; they were not looked into",
                                     pickle_source->size() - graph.used()));
   out.document = make_document(std::move(graph), std::move(pickle_source));
   if (archive.find(top + "constants.pkl") != nullptr) {
@@ -217,11 +217,11 @@ Opened open_archive(Bytes source) {
     out.container = "zip";
   }
   if (archive.leading() != 0)
-    out.notes.push_back(fmt::format("{} bytes precede the first member of the archive", archive.leading()));
+    out.hidden.push_back(fmt::format("{} bytes precede the first member of the archive", archive.leading()));
   if (archive.trailing() != 0)
-    out.notes.push_back(fmt::format("{} bytes follow the end of the archive", archive.trailing()));
+    out.hidden.push_back(fmt::format("{} bytes follow the end of the archive", archive.trailing()));
   note_version(archive, top, out.notes);
-  note_strangers(archive, top, out.notes);
+  list_strangers(archive, top, out.hidden);
   StorageRecords(archive, top, big_endian, out).resolve();
   return out;
 }

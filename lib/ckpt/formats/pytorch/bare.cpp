@@ -16,7 +16,7 @@ Opened open_bare(Bytes source) {
          "pickle, byte {}: a persistent id, but nothing in the file says what it stands for",
          graph.offset(graph.persistents().front()));
   if (used < source->size())
-    out.notes.push_back(fmt::format(
+    out.hidden.push_back(fmt::format(
         "{} bytes follow the object (at byte {}); they are not part of it and were not looked into",
         source->size() - used, used));
   out.document = make_document(std::move(graph), std::move(source));

@@ -246,6 +246,7 @@ Checkpoint catalogue(Opened opened) {
   Checkpoint out;
   out.format = "pytorch";
   out.container = opened.container;
+  out.hidden = std::move(opened.hidden);
   out.notes = std::move(opened.notes);
   Walk(opened.document, opened.container == "torchscript" ? &opened.script_members : nullptr, out).run();
   make_names_unique(out);

@@ -125,7 +125,6 @@ constexpr std::array table{
 
 /// dtypes that PyTorch names and `ckpt` cannot deliver, and other names of those that it can.
 constexpr std::array homeless_dtypes{
-    std::string_view{"complex32"}, std::string_view{"chalf"},
     std::string_view{"bits8"},     std::string_view{"bits16"},
     std::string_view{"bits1x8"},   std::string_view{"bits2x4"},
     std::string_view{"bits4x2"},   std::string_view{"float4_e2m1fn_x2"},
@@ -140,7 +139,7 @@ struct Alias {
 constexpr std::array dtype_aliases{
     Alias{"double", DType::f64}, Alias{"float", DType::f32},    Alias{"half", DType::f16},
     Alias{"long", DType::i64},   Alias{"int", DType::i32},      Alias{"short", DType::i16},
-    Alias{"cfloat", DType::c64}, Alias{"cdouble", DType::c128},
+    Alias{"chalf", DType::c32}, Alias{"cfloat", DType::c64}, Alias{"cdouble", DType::c128},
 };
 
 /// Storages of quantised elements: known, so that legacy files stay readable behind them.

@@ -157,7 +157,7 @@ Opened open_legacy(Bytes source) {
   }
   at = locate(source, at, keys, expected);
   if (at < source->size())
-    out.notes.push_back(
+    out.hidden.push_back(
         fmt::format("{} bytes follow the last storage; they were not looked into", source->size() - at));
 
   for (std::size_t i = 0; i < ids.size(); ++i) {

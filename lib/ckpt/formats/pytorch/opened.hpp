@@ -20,6 +20,7 @@ struct Opened {
   Document document;
   ScriptMembers script_members = {};  ///< of a TorchScript archive
   std::vector<Integrity> integrity;
+  std::vector<std::string> hidden;  ///< as in `Checkpoint`
   std::vector<std::string> notes;
 };
 

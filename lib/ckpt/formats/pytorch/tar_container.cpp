@@ -193,7 +193,7 @@ Opened open_tar(Bytes source) {
   out.container = "tar";
   for (const auto& [name, bytes] : members)
     if (name != "sys_info" && name != "storages" && name != "tensors" && name != "pickle")
-      out.notes.push_back(fmt::format("member {} is none of PyTorch's", printable(name)));
+      out.hidden.push_back(fmt::format("member {} is none of PyTorch's", printable(name)));
   const StorageMap storages = read_storages(Reader(members.at("storages"), "storages"));
   std::map<std::string, StoredTensor, std::less<>> tensors;
   if (const auto found = members.find("tensors"); found != members.end())
@@ -204,7 +204,7 @@ Opened open_tar(Bytes source) {
   out.document = Reader(object, "pickle").pickle();
   Document& document = out.document;
   if (document.graph.used() < object->size())
-    out.notes.push_back(fmt::format("{} bytes follow the object in member pickle; they were not looked into",
+    out.hidden.push_back(fmt::format("{} bytes follow the object in member pickle; they were not looked into",
                                     object->size() - document.graph.used()));
   const std::span<const NodeId> nodes = document.graph.persistents();
   for (std::size_t i = 0; i < nodes.size(); ++i) {

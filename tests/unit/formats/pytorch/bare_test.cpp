@@ -66,7 +66,7 @@ TEST_CASE("a pickle without tensors gives its values") {
 
 TEST_CASE("what follows the object is noted and not read") {
   const Checkpoint checkpoint = read(std::string("\x80\x02}.cos\nsystem\n.", 16));
-  CHECK_THAT(checkpoint.notes.at(0), Contains("12 bytes follow"));
+  CHECK_THAT(checkpoint.hidden.at(0), Contains("12 bytes follow"));
   CHECK(checkpoint.globals.empty());
 }
 

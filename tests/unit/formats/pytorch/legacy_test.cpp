@@ -53,7 +53,7 @@ TEST_CASE("storages of a legacy file follow in the order of the list of keys") {
   CHECK(support::names(checkpoint) == Strings{"w", "b"});
   CHECK(support::gathered(checkpoint.tensors[0]) == floats({1, 2}));
   CHECK(support::gathered(checkpoint.tensors[1]) == le(7, 8));
-  CHECK_THAT(read(file + "junk").notes.at(0), Contains("4 bytes follow"));
+  CHECK_THAT(read(file + "junk").hidden.at(0), Contains("4 bytes follow"));
 }
 
 TEST_CASE("the magic number is known in every protocol") {
