@@ -5,8 +5,8 @@ Usage: converted_files.py CKPT FOLDER...    (status 77 where PyTorch is missing)
 
 Every checkpoint of the folders (and, where $CKPT_CORPUS names a folder, each in it that has a .json of what it
 holds beside it) is converted to .pt, without the types and sizes that this PyTorch lacks. torch.load must give
-the tensors that `inspect --sha256` lists, with weights_only and without; `unzip -t` and the zipfile module must find it
-sound, and so an archive with a tensor of more than 4 GiB, whose members need ZIP64.
+the tensors that `inspect --sha256` lists, with weights_only and without; `unzip -t` and Python's zipfile must
+find the archive sound, and so an archive with a tensor of more than 4 GiB, whose members need ZIP64.
 """
 
 import hashlib
