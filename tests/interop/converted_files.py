@@ -4,9 +4,10 @@
 Usage: converted_files.py CKPT FOLDER...    (status 77 where PyTorch is missing)
 
 Every checkpoint of the folders (and, where $CKPT_CORPUS names a folder, each in it that has a .json of what it
-holds beside it) is converted to .pt, without the types and sizes that this PyTorch lacks. torch.load must give
-the tensors that `inspect --sha256` lists, with weights_only and without; `unzip -t` and Python's zipfile must
-find the archive sound, and so an archive with a tensor of more than 4 GiB, whose members need ZIP64.
+holds beside it, in no folder `…-bad`) is converted to .pt, without the types and sizes that this PyTorch lacks.
+torch.load must give the tensors that `inspect --sha256` lists, with weights_only and without; `unzip -t` and
+Python's zipfile must find the archive sound, and so an archive with a tensor of more than 4 GiB, whose members
+need ZIP64.
 """
 
 import hashlib
@@ -67,8 +68,9 @@ def check_archive(path: Path) -> None:
 def check_file(path: Path, out: Path) -> int:
     """Converts and compares; returns the number of tensors."""
     listed = json.loads(ckpt("inspect", "--json", "--sha256", path))
+    # An expanded tensor may be larger than any file: such have no digest.
     expected = {row["name"]: [row["dtype"], row["shape"], row["sha256"]] for row in listed["tensors"]
-                if row["dtype"] in DTYPES.values() and all(size < 1 << 63 for size in row["shape"])}
+                if row["dtype"] in DTYPES.values() and "sha256" in row and all(size < 1 << 63 for size in row["shape"])}
     left_out = [row["name"] for row in listed["tensors"] if row["name"] not in expected]
     left_out += [row["name"] for row in listed.get("refused", [])]
     exclude = ["--exclude", "^(?:" + "|".join(map(re.escape, left_out)) + ")$"] if left_out else []
@@ -116,7 +118,8 @@ def files() -> list[Path]:
              if path.suffix in EXTENSIONS]
     if corpus := os.environ.get("CKPT_CORPUS"):
         found += [path for path in sorted(Path(corpus).rglob("*"))
-                  if path.suffix in EXTENSIONS and path.with_suffix(".json").exists()]
+                  if path.suffix in EXTENSIONS and path.with_suffix(".json").exists()
+                  and not path.parent.name.endswith("-bad")]
     return found
 
 
