@@ -119,7 +119,8 @@ std::optional<WalkedMember> Walk::next(const Guess& guess) {
     if (!guessed && member.stored != 0 && member.stored != in_zip64) guessed = member.stored;
     const std::optional<std::uint64_t> end =
         guessed ? checked_add(member.data, *guessed) : std::optional<std::uint64_t>();
-    const bool is_empty = guessed.value_or(0) == 0 && is_record(member.data);
+    // Without a guess the next record may as well be data: an archive inside the archive.
+    const bool is_empty = guessed == 0 && is_record(member.data);
     if (is_empty) {
       member.stored = member.size = 0;
       next = member.data;
