@@ -16,7 +16,7 @@ ckpt::Checkpoint read_object(const ckpt::Input& input) {
   const std::span<const NodeId> nodes = opened.document.graph.persistents();
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto parts = tagged(opened.document, nodes[i], "storage");
-    if (!parts) continue;
+    if (!parts) ckpt::fail(ckpt::ErrorKind::corrupt, "no storage");
     const StorageId id = parse_storage_id(opened.document, *parts);
     Storage storage = make_storage(id);
     if (id.bytes > 1U << 16) storage.fault = "too large for a fuzzer";

@@ -52,6 +52,8 @@
     "Dimensions of one tensor: PyTorch allows 64; burn's own file tests use up to 1002.")                    \
   X(u64, integer_bytes, 128, "bytes",                                                                        \
     "An integer whose digits are shown: converting more costs quadratic time.")                              \
+  X(u64, name_bytes, 16ULL << 10, "bytes",                                                                   \
+    "A name that rules make: each rule may make it many times longer.")                                      \
   X(u64, rules_bytes, 16ULL << 20, "bytes", "A rules or modules file: a rule is a line.")
 
 namespace ckpt::limits {
