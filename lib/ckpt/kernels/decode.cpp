@@ -66,7 +66,61 @@ void decode_small(std::span<const std::byte> bytes, const Minifloat& type, std::
   }
 }
 
+template <typename T, typename Of>
+void convert(std::span<const std::byte> bytes, std::vector<double>& out, Of of) {
+  const std::size_t count = bytes.size() / sizeof(T);
+  out.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    T value{};
+    std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+    out[i] = of(value);
+  }
+}
+
+float as_float(std::uint32_t bits) {
+  float value = 0;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
 }  // namespace
+
+bool decodes_to_double(DType dtype) {
+  return can_decode(dtype) && dtype != DType::i64 && dtype != DType::u64 &&
+         info(dtype).kind != DTypeClass::complex;
+}
+
+void decode(DType dtype, std::span<const std::byte> bytes, std::vector<double>& out) {
+  switch (dtype) {
+    case DType::f64:
+      return convert<double>(bytes, out, [](double x) { return x; });
+    case DType::f32:
+    case DType::flex32:
+      return convert<float>(bytes, out, [](float x) { return static_cast<double>(x); });
+    case DType::bf16:
+      return convert<std::uint16_t>(bytes, out, [](std::uint16_t bits) {
+        return static_cast<double>(as_float(static_cast<std::uint32_t>(bits) << 16U));
+      });
+    case DType::f16:
+      return convert<std::uint16_t>(bytes, out, [](std::uint16_t bits) {
+        const std::uint32_t sign = (bits & 0x8000U) << 16U;
+        const std::uint32_t magnitude = bits & 0x7FFFU;
+        // Infinities and NaN keep the highest exponent; the bias of all others, subnormal ones too, is
+        // mended by a product, which is exact.
+        if (magnitude >= 0x7C00U)
+          return static_cast<double>(as_float(sign | 0x7F800000U | (magnitude & 0x3FFU) << 13U));
+        const auto value = static_cast<double>(as_float(magnitude << 13U) * 0x1p112F);
+        return sign != 0 ? -value : value;
+      });
+    case DType::i32:
+      return convert<std::int32_t>(bytes, out, [](std::int32_t x) { return static_cast<double>(x); });
+    default:
+      break;
+  }
+  std::vector<long double> numbers;
+  decode(dtype, bytes, numbers);
+  out.assign(numbers.begin(), numbers.end());
+}
 
 bool can_decode(DType dtype) { return element_size(dtype) != 0 && dtype != DType::qfloat; }
 
