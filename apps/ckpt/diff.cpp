@@ -104,9 +104,10 @@ std::string describe(const Difference& difference, bool reads_values) {
   text += fmt::format("values: max |a-b| {} at {}, {} of {} differ", values.max_abs, to_string(values.at),
                       grouped(values.count), count(values.elements, "element"));
   if (values.elements > 1)
-    text += fmt::format(" ({:.2g} %), mean |a-b| {:.3g}, max relative {:.3g}",
+    text += fmt::format(" ({:.2g} %), mean |a-b| {:.3g}",
                         100 * static_cast<double>(values.count) / static_cast<double>(values.elements),
-                        values.mean_abs, values.max_relative);
+                        values.mean_abs);
+  if (values.max_relative > 0) text += fmt::format(", max relative {:.3g}", values.max_relative);
   return text;
 }
 

@@ -52,22 +52,24 @@ ApplyRules rule_applier() {
   };
 }
 
-std::vector<NamedShape> target_names(const std::string& path, const Checkpoint& like, const Talk& talk) {
-  if (is_lock_file(path)) return locked_names(path);
+Target read_target(const std::string& path, const Checkpoint& source, const Talk& talk) {
+  if (is_lock_file(path)) return {.names = locked_names(path)};
   Prepared target = prepare(path, {});
-  const Direction direction = default_direction(convention_of(target.checkpoint), convention_of(like));
-  if (direction == Direction::none) return named_shapes(target.checkpoint);
+  const Convention there = convention_of(target.checkpoint);
+  const Convention here = convention_of(source);
+  const Direction back = default_direction(there, here);
+  if (back == Direction::none) return {.names = named_shapes(target.checkpoint)};
   std::vector<NamedShape> plain = named_shapes(target.checkpoint);
   try {
-    adapt(target, direction, {});
+    adapt(target, back, {});
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::refused) throw;
     talk.warn(path, fmt::format("its names are taken as they are: {}", error.message()));
-    return plain;
+    return {.names = std::move(plain)};
   }
-  talk.report(fmt::format("adapter: {} on {}, as convert turns it back after the rules",
-                          direction_name(direction), printable(path)));
-  return named_shapes(target.checkpoint);
+  talk.report(fmt::format("adapter: {} on {}, as convert turns it back after the rules", direction_name(back),
+                          printable(path)));
+  return {.names = named_shapes(target.checkpoint), .adapter = default_direction(here, there)};
 }
 
 std::string name_map_text(const NameMap& map, std::string_view source) {

@@ -8,6 +8,7 @@
 #include "ckpt/core/checkpoint.hpp"
 #include "ckpt/report/infer.hpp"
 #include "ckpt/report/names.hpp"
+#include "ckpt/stages/kinds.hpp"
 #include "terminal.hpp"
 
 namespace ckpt {
@@ -18,9 +19,15 @@ std::vector<NamedShape> named_shapes(const Checkpoint& checkpoint);
 /// What `--remap` would make of names, for inference.
 ApplyRules rule_applier();
 
-/// Names, types and shapes of a lock file or a checkpoint. Those of a checkpoint in the other world's
-/// layout are seen as that of `like` has them, since `convert` carries them over after the rules.
-std::vector<NamedShape> target_names(const std::string& path, const Checkpoint& like, const Talk& talk);
+/// What names are to be carried to.
+struct Target {
+  std::vector<NamedShape> names;
+  Direction adapter = Direction::none;  ///< what `convert` runs after the rules
+};
+
+/// The names of a lock file or a checkpoint. Those of a checkpoint in the other world's layout are seen
+/// as that of `source` has them, since `convert` carries them over after the rules.
+Target read_target(const std::string& path, const Checkpoint& source, const Talk& talk);
 
 /// An exact list of names: `OLD => NEW` a line, names with blanks as JSON strings.
 using NameMap = std::vector<std::pair<std::string, std::string>>;

@@ -106,12 +106,29 @@ void print_inference(const Remap& options, const Inference& inference, std::size
   for (const InferredRule& rule : inference.rules) fmt::print("{}\n", rule.text);
 }
 
+/// Names that convert would drop on the way to the target: they need no partner.
+std::vector<std::string> dropped_by_adapter(const Prepared& source, Direction direction) {
+  if (direction == Direction::none) return {};
+  Prepared adapted = source;
+  try {
+    adapt(adapted, direction, {});
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::refused) throw;
+    return {};
+  }
+  return adapted.layout.dropped;
+}
+
 ExitStatus infer(const Remap& options, const StageOptions::Parsed& stages, const Talk& talk) {
   const Prepared source = prepare(options.input, stages);
   print_warnings(source, talk);
-  const std::vector<NamedShape> names = named_shapes(source.checkpoint);
-  const Inference inference =
-      infer_rules(names, target_names(options.infer, source.checkpoint, talk), rule_applier());
+  const Target target = read_target(options.infer, source.checkpoint, talk);
+  std::vector<NamedShape> names = named_shapes(source.checkpoint);
+  const std::vector<std::string> dropped = dropped_by_adapter(source, target.adapter);
+  std::erase_if(names, [&](const NamedShape& tensor) {
+    return std::ranges::find(dropped, tensor.name) != dropped.end();
+  });
+  const Inference inference = infer_rules(names, target.names, rule_applier());
   if (options.json) fmt::print("{}\n", json::dump(inference_json(options, inference, names.size()), 1));
   else print_inference(options, inference, names.size());
   return inference.is_complete() ? ExitStatus::done : ExitStatus::no;
@@ -142,8 +159,9 @@ void apply_map(const Remap& options, Prepared& prepared, const Talk& talk) {
   for (const auto& [from, to] : map)
     if (!used.contains(from)) idle.push_back(from);
   if (!idle.empty())
-    prepared.warnings.push_back(fmt::format("{} of {} match no name: {}", grouped(idle.size()),
-                                            printable(options.map), some_names(idle, talk)));
+    prepared.warnings.push_back(fmt::format("{}: {} on its left {} no name: {}", printable(options.map),
+                                            count(idle.size(), "name"),
+                                            idle.size() == 1 ? "matches" : "match", some_names(idle, talk)));
   if (!unknown.empty())
     prepared.warnings.push_back(
         fmt::format("{} not in {} and kept: {}",

@@ -77,6 +77,12 @@ void convert(std::span<const std::byte> bytes, std::vector<double>& out, Of of) 
   }
 }
 
+std::uint32_t as_bits(float value) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
 float as_float(std::uint32_t bits) {
   float value = 0;
   std::memcpy(&value, &bits, sizeof value);
@@ -103,14 +109,13 @@ void decode(DType dtype, std::span<const std::byte> bytes, std::vector<double>& 
       });
     case DType::f16:
       return convert<std::uint16_t>(bytes, out, [](std::uint16_t bits) {
+        // The bias of the exponent, of subnormal numbers too, is mended by a product, which is exact;
+        // infinities and NaN keep the highest exponent. Without a branch, so that vector code is made.
         const std::uint32_t sign = (bits & 0x8000U) << 16U;
-        const std::uint32_t magnitude = bits & 0x7FFFU;
-        // Infinities and NaN keep the highest exponent; the bias of all others, subnormal ones too, is
-        // mended by a product, which is exact.
-        if (magnitude >= 0x7C00U)
-          return static_cast<double>(as_float(sign | 0x7F800000U | (magnitude & 0x3FFU) << 13U));
-        const auto value = static_cast<double>(as_float(magnitude << 13U) * 0x1p112F);
-        return sign != 0 ? -value : value;
+        const std::uint32_t wide = (bits & 0x7FFFU) << 13U;
+        const std::uint32_t number = as_bits(as_float(wide) * 0x1p112F);
+        const std::uint32_t special = 0x7F800000U | (wide & 0x7FFFFFU);
+        return static_cast<double>(as_float(sign | ((bits & 0x7C00U) == 0x7C00U ? special : number)));
       });
     case DType::i32:
       return convert<std::int32_t>(bytes, out, [](std::int32_t x) { return static_cast<double>(x); });

@@ -153,6 +153,7 @@ void ValueComparer::compare_numbers(DType a, std::span<const std::byte> x, DType
 
 /// Real numbers that are doubles, with the arithmetic of NumPy's `allclose`.
 void ValueComparer::compare_doubles(std::uint64_t position) {
+  double sum = 0;  // of one step only: the whole is kept in more digits
   for (std::size_t i = 0; i < doubles_a_.size(); ++i) {
     const double p = doubles_a_[i];
     const double q = doubles_b_[i];
@@ -161,8 +162,10 @@ void ValueComparer::compare_doubles(std::uint64_t position) {
     const double size = std::fabs(q);
     const bool is_inside = std::isfinite(distance) && std::isfinite(size) &&
                            distance <= tolerance_.absolute + tolerance_.relative * size;
+    sum += distance;
     take(distance, size, !is_inside, position + i);
   }
+  sum_ += static_cast<long double>(sum);
 }
 
 void ValueComparer::compare_long_doubles(std::size_t per_a, std::size_t per_b, std::uint64_t position) {
@@ -180,6 +183,7 @@ void ValueComparer::compare_long_doubles(std::size_t per_a, std::size_t per_b, s
         std::isfinite(distance) && std::isfinite(size) &&
         static_cast<long double>(distance) <= static_cast<long double>(tolerance_.absolute) +
                                                   static_cast<long double>(tolerance_.relative) * size;
+    sum_ += static_cast<long double>(distance);
     take(distance, static_cast<double>(size), !is_inside, position + i);
   }
 }
@@ -187,8 +191,7 @@ void ValueComparer::compare_long_doubles(std::size_t per_a, std::size_t per_b, s
 /// Two numbers that are not the same.
 void ValueComparer::take(double distance, double size, bool is_outside, std::uint64_t position) {
   if (is_outside) ++difference_.count;
-  sum_ += static_cast<long double>(distance);
-  if (size > 0 && std::isfinite(size) && distance / size > difference_.max_relative)
+  if (size > 0 && std::isfinite(size) && distance > difference_.max_relative * size)
     difference_.max_relative = distance / size;
   // A number against NaN is farther than any distance, and stays so.
   if (std::isnan(difference_.max_abs)) return;
