@@ -280,8 +280,7 @@ ExitStatus run(const Inspect& options) {
     if (options.sort)
       std::ranges::stable_sort(checkpoint.tensors,
                                [](const Tensor& a, const Tensor& b) { return natural_less(a.name, b.name); });
-    if (!options.json)
-      print_oddities(checkpoint, talk);
+    if (!options.json) print_oddities(checkpoint, talk);
     if (options.json) {
       documents.push(document(options.files[i], checkpoint, options));
     } else {

@@ -81,8 +81,9 @@ ExitStatus run(const Remap& options) {
                                               format.name, named->name))
         .in_file(options.output)
         .with_hint("ckpt convert changes the format, and takes the same rules");
+  adapt(prepared, Direction::none, {});
   warn_of_losses(prepared, format);
-  const std::uint64_t size = write_checkpoint(prepared, format, options.output, options.writing, talk);
+  const std::uint64_t size = write_checkpoint(prepared, format, options.output, options.writing, talk).size;
   print_warnings(prepared, talk);
   if (options.json) {
     Value doc = preview_json(options, prepared, stages.rules);
