@@ -329,11 +329,11 @@ void print_account(const Prepared& prepared, const StageOptions::Parsed& stages,
                    const Talk& talk) {
   if (explain) print_steps(prepared, stages.rules, talk);
   const Account sum = account(prepared);
-  talk.report(
-      fmt::format("{} read = {} written + {} merged - {} split + {} dropped; {} renamed, {} transposed, 0 "
-                  "cast; nothing else changed",
-                  grouped(sum.read), grouped(sum.written), grouped(sum.merged), grouped(sum.split),
-                  grouped(sum.dropped), grouped(sum.renamed), grouped(sum.transposed), grouped(sum.cast)));
+  talk.report(fmt::format(
+      "{} read = {} written + {} merged - {} split + {} dropped; {} renamed, {} transposed, {} cast; "
+      "nothing else changed",
+      grouped(sum.read), grouped(sum.written), grouped(sum.merged), grouped(sum.split), grouped(sum.dropped),
+      grouped(sum.renamed), grouped(sum.transposed), grouped(sum.cast)));
   if (sum.dropped > 0) talk.report(fmt::format("dropped: {}", some_names(sum.dropped_names, talk)));
 }
 
