@@ -1,5 +1,6 @@
 #include "ckpt/codec/json.hpp"
 #include "ckpt/core/text.hpp"
+#include "ckpt/stages/ties.hpp"
 #include "command.hpp"
 #include "write_set.hpp"
 #include "writing.hpp"
@@ -15,8 +16,22 @@ struct Convert {
   bool json = false;
   bool explain = false;
   bool verify = false;
+  bool dedupe = false;
   std::string write_modules;
 };
+
+/// PyTorch's archives store a shared tensor once; other formats give every name its own bytes.
+void tell_ties(Prepared& prepared, const Format& format) {
+  if (format.has_ties) return;
+  const std::vector<Tie> ties = find_ties(prepared.checkpoint);
+  if (ties.empty()) return;
+  const std::vector<Tensor>& tensors = prepared.checkpoint.tensors;
+  prepared.warnings.push_back(
+      fmt::format("{} tied to others ({} = {}{}): in {} each has its own bytes; --dedupe leaves them out",
+                  ties.size() == 1 ? "1 tensor is" : fmt::format("{} tensors are", ties.size()),
+                  printable(tensors[ties.front().tensor].name), printable(tensors[ties.front().same_as].name),
+                  ties.size() > 1 ? ", …" : "", format.name));
+}
 
 /// The decisions on kinds of modules, to be read, edited, kept and given back with --modules.
 void write_modules_file(const std::string& path, const Prepared& prepared, const WriteOptions& options) {
@@ -43,6 +58,8 @@ ExitStatus run(const Convert& options) {
   Prepared prepared = prepare(options.input, stages);
   require_deliverable(prepared.checkpoint);
   const std::string from = prepared.checkpoint.format;
+  if (options.dedupe) prepared.checkpoint = drop_ties(std::move(prepared.checkpoint), prepared.dropped);
+  else tell_ties(prepared, format);
   const Direction direction =
       stages.adapter.value_or(default_direction(convention_of(prepared.checkpoint), format.convention));
   adapt(prepared, direction, stages.kinds, target ? &*target : nullptr);
@@ -100,6 +117,8 @@ std::function<ExitStatus()> add_convert(CLI::App& app) {
   options->writing.add(app);
   app.add_flag("--explain", options->explain,
                "One line a tensor: what was done, by which rule, on what evidence");
+  app.add_flag("--dedupe", options->dedupe,
+               "Of tensors that share their elements, write only the first name");
   app.add_flag("--verify", options->verify, "Read the output back and compare every element with the source");
   app.add_flag("--json", options->json, "The report as one JSON document on standard output");
   options->talk.add(app);
