@@ -33,14 +33,6 @@ void tell_ties(Prepared& prepared, const Format& format) {
                   ties.size() > 1 ? ", …" : "", format.name));
 }
 
-/// The decisions on kinds of modules, to be read, edited, kept and given back with --modules.
-void write_modules_file(const std::string& path, const Prepared& prepared, const WriteOptions& options) {
-  if (options.dry_run) return;
-  AtomicOutput output(path, {.replace = options.force});
-  output.write(as_bytes(modules_file(prepared.layout.decisions, prepared.checkpoint.file)));
-  output.commit();
-}
-
 ExitStatus run(const Convert& options) {
   const Talk talk(options.talk);
   const StageOptions::Parsed stages = options.stages.parse();
@@ -50,11 +42,18 @@ ExitStatus run(const Convert& options) {
   const Format& format =
       output_format(shard_limit && options.to.empty() ? "safetensors" : options.to, options.output);
   require_other_file(options.input, options.output);
+  if (shard_limit) require_other_folder(options.input, options.output);
+  std::optional<AtomicOutput> modules;
+  if (!options.write_modules.empty() && !options.writing.dry_run) {
+    require_other_file(options.input, options.write_modules);
+    require_other_file(options.output, options.write_modules);
+    modules.emplace(options.write_modules, AtomicOutput::Options{.replace = options.writing.force});
+  }
   WriteOptions writing = options.writing;
   writing.allow_overflow = stages.allow_overflow;
 
   std::optional<Target> target;
-  if (!stages.like.empty()) target = load_target(stages.like);
+
   Prepared prepared = prepare(options.input, stages);
   require_deliverable(prepared.checkpoint);
   const std::string from = prepared.checkpoint.format;
@@ -62,6 +61,7 @@ ExitStatus run(const Convert& options) {
   else tell_ties(prepared, format);
   const Direction direction =
       stages.adapter.value_or(default_direction(convention_of(prepared.checkpoint), format.convention));
+  if (!stages.like.empty()) target = load_target(stages.like, direction, stages.kinds);
   adapt(prepared, direction, stages.kinds, target ? &*target : nullptr);
   if (target) match_target(prepared, *target, stages.match);
   cast_types(prepared, stages);
@@ -69,7 +69,10 @@ ExitStatus run(const Convert& options) {
   const Written written = shard_limit
                               ? write_set(prepared, format, options.output, *shard_limit, writing, talk)
                               : write_checkpoint(prepared, format, options.output, writing, talk);
-  if (!options.write_modules.empty()) write_modules_file(options.write_modules, prepared, writing);
+  if (modules) {
+    modules->write(as_bytes(modules_file(prepared.layout.decisions, prepared.checkpoint.file)));
+    modules->commit();
+  }
 
   print_warnings(prepared, talk);
   if (options.json) {

@@ -273,7 +273,7 @@ ExitStatus run(const Inspect& options) {
   const StageOptions::Parsed parsed = options.stages.parse();
   Value documents = Value::array();
   for (std::size_t i = 0; i < options.files.size(); ++i) {
-    Checkpoint checkpoint = load(options.files[i]);
+    Checkpoint checkpoint = load(options.files[i], !options.sha256);
     std::vector<std::string> dropped;
     if (parsed.top_level_key) checkpoint = select_root(std::move(checkpoint), parsed.top_level_key, dropped);
     checkpoint = filter(std::move(checkpoint), parsed.filters, dropped);

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/formats/format.hpp"
 #include "ckpt/io/file.hpp"
@@ -27,9 +28,11 @@ bool is_listed_from_its_head(std::span<const std::byte> head) {
 
 }  // namespace
 
-Checkpoint load(const std::string& path) {
-  const std::unique_ptr<Input> input =
-      path == "-" ? open_standard_input(is_listed_from_its_head) : open_input(path);
+Checkpoint load(const std::string& path, bool is_listed) {
+  const auto is_enough = [&](std::span<const std::byte> head) {
+    return is_listed && is_listed_from_its_head(head);
+  };
+  const std::unique_ptr<Input> input = path == "-" ? open_standard_input(is_enough) : open_input(path);
   return read_checkpoint(*input);
 }
 
@@ -38,7 +41,12 @@ Prepared prepare(const std::string& path, const StageOptions::Parsed& options) {
   Checkpoint checkpoint = take_recorded_kinds(load(path));
   prepared.read = checkpoint.tensors.size();
   checkpoint = select_root(std::move(checkpoint), options.top_level_key, prepared.dropped);
+  const bool had_tensors = !checkpoint.tensors.empty();
   checkpoint = filter(std::move(checkpoint), options.filters, prepared.dropped);
+  if (had_tensors && checkpoint.tensors.empty() && checkpoint.refused.empty() && !options.filters.empty())
+    throw Error(ErrorKind::refused, "no tensor is left: --include and --exclude drop every one")
+        .in_file(path)
+        .with_hint(fmt::format("names are listed by: ckpt inspect {}", path));
   std::vector<std::string> names;
   for (const Tensor& tensor : checkpoint.tensors) names.push_back(tensor.name);
   if (options.strip_wrappers) checkpoint = strip_wrappers(std::move(checkpoint), prepared.unwrapped);
@@ -82,6 +90,12 @@ void adapt(Prepared& prepared, Direction direction, const std::vector<KindRule>&
   } else {
     prepared.steps = std::move(prepared.layout.steps);
   }
+  for (const KindRule& rule : kinds)
+    if (std::ranges::none_of(prepared.layout.decisions,
+                             [&](const KindDecision& d) { return rule.path.matches(d.path); }))
+      prepared.warnings.push_back(fmt::format(
+          "--module '{}' {}", printable(rule.text),
+          direction == Direction::none ? "says nothing where no adapter runs" : "matched no module"));
   std::vector<std::string> by_name;
   for (const KindDecision& decision : prepared.layout.decisions)
     if (decision.strength == Strength::name)
@@ -184,6 +198,10 @@ void cast_types(Prepared& prepared, const StageOptions::Parsed& options) {
   Cast result = cast(std::move(prepared.checkpoint), options.casts, decisions);
   prepared.checkpoint = std::move(result.checkpoint);
   prepared.casts = std::move(result.steps);
+  for (const CastRule& rule : options.casts.rules)
+    if (rule.name && std::ranges::none_of(prepared.checkpoint.tensors,
+                                          [&](const Tensor& t) { return rule.name->matches(t.name); }))
+      prepared.warnings.push_back(fmt::format("--dtype '{}' matched no name", printable(rule.text)));
   for (const CastStep& step : prepared.casts) {
     LayoutStep& line = prepared.steps.at(step.tensor);
     const std::string text = fmt::format("cast from {} to {}", name(step.from), name(step.to));
@@ -197,7 +215,16 @@ void cast_types(Prepared& prepared, const StageOptions::Parsed& options) {
   }
 }
 
-Target load_target(const std::string& path) { return make_target(load(path)); }
+Target load_target(const std::string& path, Direction direction, const std::vector<KindRule>& kinds) {
+  Checkpoint checkpoint = load(path);
+  const Convention goal = direction == Direction::pytorch_to_burn   ? Convention::burn
+                          : direction == Direction::burn_to_pytorch ? Convention::pytorch
+                                                                    : Convention::either;
+  const Convention is = convention_of(checkpoint);
+  if (goal != Convention::either && is != Convention::either && is != goal)
+    checkpoint = lay_out(std::move(checkpoint), direction, kinds).checkpoint;
+  return make_target(checkpoint);
+}
 
 Convention convention_of(const Checkpoint& checkpoint) {
   const Format* format = find_format(checkpoint.format);
@@ -227,6 +254,14 @@ void print_warnings(const Prepared& prepared, const Talk& talk) {
 }
 
 void require_deliverable(const Checkpoint& checkpoint) {
+  for (const Tensor& tensor : checkpoint.tensors)
+    if (tensor.byte_size() > limits::repeated_bytes && tensor.view.source &&
+        tensor.byte_size() / limits::repetition > tensor.view.source->size())
+      throw Error(ErrorKind::refused,
+                  fmt::format("tensor {} repeats {} of data until it is {}", printable(tensor.name),
+                              human_size(tensor.view.source->size()), human_size(tensor.byte_size())))
+          .in_file(checkpoint.file)
+          .with_hint("leave it out with --exclude");
   if (checkpoint.refused.empty()) return;
   std::vector<std::string> names;
   for (const Refused& refused : checkpoint.refused)

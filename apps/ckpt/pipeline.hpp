@@ -30,8 +30,9 @@ struct Prepared {
   std::vector<std::string> warnings;
 };
 
-/// Reads the checkpoint at `path`, `-` being standard input.
-Checkpoint load(const std::string& path);
+/// Reads the checkpoint at `path`, `-` being standard input. `is_listed` says that nothing but the catalogue
+/// is wanted: of a pipe only the header is read then; otherwise all of it is put aside first.
+Checkpoint load(const std::string& path, bool is_listed = false);
 
 /// Reads `path` and carries it through root, filter, wrappers and rules.
 Prepared prepare(const std::string& path, const StageOptions::Parsed& options);
@@ -49,8 +50,9 @@ void match_target(Prepared& prepared, const Target& target, const MatchOptions& 
 /// only lossless ones are wanted.
 void cast_types(Prepared& prepared, const StageOptions::Parsed& options);
 
-/// The target that --like names.
-Target load_target(const std::string& path);
+/// The target that --like names, in the layout that `direction` leads to: one that is in the other is laid
+/// out as the source will be.
+Target load_target(const std::string& path, Direction direction, const std::vector<KindRule>& kinds);
 
 /// Whose layout the tensors of a checkpoint are in, as far as its format says.
 Convention convention_of(const Checkpoint& checkpoint);

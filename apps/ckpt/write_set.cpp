@@ -86,7 +86,22 @@ Written write_set(const Prepared& prepared, const Format& format, const std::str
     first += set.shards[i].checkpoint.tensors.size();
   }
   if (!set.index.empty()) open(set.index_name).write(as_bytes(set.index));
-  for (const auto& output : outputs) output->commit();
+  for (const auto& output : outputs) output->flush();
+  // All is on disk; what is left is giving names, which neither a signal nor a full disk stops. The index
+  // comes last: until then it names the old shards.
+  std::size_t named = 0;
+  try {
+    for (const auto& output : outputs) {
+      output->commit();
+      ++named;
+    }
+  } catch (Error& error) {
+    if (named > 0)
+      throw error
+          .in(fmt::format("{} of {} files of the set were put in their places, then", named, outputs.size()))
+          .with_hint("the set is a mixture now: write it again with --force");
+    throw;
+  }
   for (const std::string& name : stale) ::unlink((path + "/" + name).c_str());
   return written;
 }

@@ -140,8 +140,10 @@ std::string without_indices(std::string_view path) {
 class Neighbours {
  public:
   void add(std::string_view path, const ModuleKind* kind) {
+    // One item of a list says nothing of the others: a Sequential holds whatever it likes.
+    if (is_index(leaf_name(path))) return;
     put(by_path_, without_indices(path), kind);
-    if (!is_index(leaf_name(path))) put(by_segment_, std::string(leaf_name(path)), kind);
+    put(by_segment_, std::string(leaf_name(path)), kind);
   }
   std::optional<Verdict> find(std::string_view path) const {
     if (const auto found = by_path_.find(without_indices(path));
@@ -164,6 +166,16 @@ class Neighbours {
   Kinds by_path_;
   Kinds by_segment_;
 };
+
+/// Whether a weight of so many dimensions can be one of that kind.
+bool holds_rank(const ModuleKind& kind, std::size_t rank) {
+  const bool is_matrix_kind = kind.name == "Linear" || kind.name == "Conv1D" || kind.name == "Embedding";
+  return kind.name == "none" || (rank == 2 ? is_matrix_kind : !is_matrix_kind && kind.name != "Conv");
+}
+
+bool fits_a_side(const Tensor& weight, const Tensor& bias) {
+  return bias.shape[0] == weight.shape[0] || bias.shape[0] == weight.shape[1];
+}
 
 std::string undecided_reason(const Module& module) {
   const Tensor* weight = module.find("weight");
@@ -300,6 +312,7 @@ class Decider {
       const auto hidden = names_.find(join_path(path, "weight_hh_l0"));
       if (hidden == names_.end() || hidden->second->shape.size() != 2) return;
       const Shape& shape = hidden->second->shape;
+      if (mark.shape.size() != 2 || mark.shape[0] != shape[0]) return;
       if (shape[0] != shape[1] * kind.gates) return;
       evidence = fmt::format("weight_hh_l0 {} stacks {} gate{}", to_string(shape), kind.gates,
                              kind.gates == 1 ? "" : "s");
@@ -317,14 +330,20 @@ class Decider {
   }
 
   void settle_open(KindDecision& decision, const Module& module, const Neighbours& neighbours) const {
-    if (std::optional<Verdict> verdict = neighbours.find(module.path)) {
+    const Tensor* weight = module.find("weight");
+    const std::size_t rank = weight != nullptr ? weight->shape.size() : 1;
+    // A bias that fits neither dimension contradicts whatever a name may say.
+    if (rank == 2 && is_vector(module.find("bias")) && !fits_a_side(*weight, *module.find("bias"))) {
+      decision.evidence = undecided_reason(module);
+      return;
+    }
+    if (std::optional<Verdict> verdict = neighbours.find(module.path);
+        verdict && holds_rank(*verdict->kind, rank)) {
       decision.kind = verdict->kind;
       decision.strength = Strength::neighbour;
       decision.evidence = std::move(verdict->evidence);
       return;
     }
-    const Tensor* weight = module.find("weight");
-    const std::size_t rank = weight != nullptr ? weight->shape.size() : 1;
     if (const NameHint* hint = find_name_hint(leaf_name(module.path), rank)) {
       decision.kind = find_kind(hint->kind);
       decision.strength = Strength::name;
