@@ -17,6 +17,7 @@ constexpr std::array commands{
     Command{"remap", "try key rules, or write the renamed checkpoint", add_remap},
     Command{"diff", "same names, shapes, types, values?", add_diff},
     Command{"check", "is the file sound", add_check},
+    Command{"lock", "a small reviewable text of what a checkpoint must have", add_lock},
 };
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
