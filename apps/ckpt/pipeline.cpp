@@ -11,7 +11,8 @@
 #include "ckpt/formats/format.hpp"
 #include "ckpt/io/file.hpp"
 #include "ckpt/kernels/cast.hpp"
-#include "ckpt/report/mend.hpp"
+#include "ckpt/report/infer.hpp"
+#include "ckpt/report/names.hpp"
 #include "ckpt/stages/filter.hpp"
 #include "ckpt/stages/renumber.hpp"
 #include "ckpt/stages/root.hpp"
@@ -134,22 +135,32 @@ std::string describe_misfit(const MatchReport& report) {
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
+/// What rules make of names: the very code that --rename runs.
+std::vector<std::string> apply_rules(const std::vector<std::string>& texts, std::vector<std::string> names) {
+  std::vector<Rule> rules;
+  for (const std::string& text : texts) rules.push_back(parse_rule(text));
+  for (std::string& name : names)
+    for (const Rule& rule : rules) name = rule.replacement.replace_all(name, rule.pattern).first;
+  return names;
+}
+
 /// The rule that mends the most, or the names that are probably meant.
 std::string misfit_hint(const MatchReport& report, const Checkpoint& source, const Target& target) {
   std::vector<NamedShape> missing;
   std::vector<NamedShape> unused;
   for (const TargetTensor& tensor : target.tensors)
     if (std::ranges::find(report.missing, tensor.name) != report.missing.end())
-      missing.push_back({tensor.name, tensor.shape});
+      missing.push_back({tensor.name, tensor.dtype, tensor.shape});
   for (const Tensor& tensor : source.tensors)
     if (std::ranges::find(report.unused, tensor.name) != report.unused.end())
-      unused.push_back({tensor.name, tensor.shape});
+      unused.push_back({tensor.name, tensor.dtype, tensor.shape});
   std::vector<std::string> hints;
-  if (const std::optional<MendingRule> rule = best_rule(missing, unused))
-    hints.push_back(fmt::format("--rename '{}' explains {} of {}", printable(rule->text), rule->explains,
+  if (const std::optional<BestRule> rule = best_rule(missing, unused, apply_rules))
+    hints.push_back(fmt::format("--rename '{}' explains {} of {}", printable(rule->text), rule->explained,
                                 missing.size()));
-  for (const auto& [wanted, meant] : did_you_mean(missing, unused))
-    if (hints.size() < 6) hints.push_back(fmt::format("{} may be {}", printable(wanted), printable(meant)));
+  for (const NamedShape& wanted : missing)
+    if (const std::optional<std::size_t> meant = did_you_mean(wanted, unused); meant && hints.size() < 6)
+      hints.push_back(fmt::format("{} may be {}", printable(wanted.name), printable(unused[*meant].name)));
   if (hints.empty()) hints.emplace_back("--allow-missing lets tensors be absent");
   return fmt::format("{}", fmt::join(hints, "; "));
 }

@@ -79,14 +79,18 @@ Neighbours neighbours(DType dtype, std::uint16_t bits) {
 std::string shortest_of_small(DType dtype, std::uint16_t bits) {
   const Neighbours n = neighbours(dtype, bits);
   if (!std::isfinite(n.value) || n.value == 0) return shortest(n.value);
+  // Digits that end half way round to the even one, which may be too far where the other is not.
+  const double further = std::nextafter(n.value, n.value * 2);
   for (int precision = 0; precision < 17; ++precision) {
-    const std::string text = fmt::format("{:.{}e}", n.value, precision);
-    double parsed = 0;
-    std::from_chars(text.data(), text.data() + text.size(), parsed);
-    const double distance = std::fabs(parsed - n.value);
-    // Half way goes to the even number, as rounding does.
-    const double reach = parsed < n.value ? (n.value - n.below) / 2 : (n.above - n.value) / 2;
-    if (distance < reach || (distance == reach && bits % 2 == 0)) return laid_out(text, n.value);
+    for (const double start : {n.value, further}) {
+      const std::string text = fmt::format("{:.{}e}", start, precision);
+      double parsed = 0;
+      std::from_chars(text.data(), text.data() + text.size(), parsed);
+      const double distance = std::fabs(parsed - n.value);
+      // Half way goes to the even number, as rounding does.
+      const double reach = parsed < n.value ? (n.value - n.below) / 2 : (n.above - n.value) / 2;
+      if (distance < reach || (distance == reach && bits % 2 == 0)) return laid_out(text, n.value);
+    }
   }
   return shortest(n.value);
 }
