@@ -296,6 +296,11 @@ void check_usage(const Inspect& options) {
   need(options.npy.empty() || !options.tensor.empty(), "--npy writes one tensor", "name it with --tensor");
 }
 
+/// Whether more than the catalogue is wanted.
+bool reads_data(const Inspect& options) {
+  return options.sha256 || options.id || options.stats || !options.tensor.empty();
+}
+
 ExitStatus run(const Inspect& options) {
   check_usage(options);
   const Talk talk(options.talk);
@@ -303,7 +308,7 @@ ExitStatus run(const Inspect& options) {
   const StageOptions::Parsed parsed = options.stages.parse();
   Value documents = Value::array();
   for (std::size_t i = 0; i < options.files.size(); ++i) {
-    Checkpoint checkpoint = load(options.files[i]);
+    Checkpoint checkpoint = load(options.files[i], !reads_data(options));
     std::vector<std::string> dropped;
     if (parsed.top_level_key) checkpoint = select_root(std::move(checkpoint), parsed.top_level_key, dropped);
     checkpoint = filter(std::move(checkpoint), parsed.filters, dropped);

@@ -52,7 +52,7 @@ ApplyRules rule_applier() {
   };
 }
 
-Target read_target(const std::string& path, const Checkpoint& source, const Talk& talk) {
+NameTarget read_name_target(const std::string& path, const Checkpoint& source, const Talk& talk) {
   if (is_lock_file(path)) return {.names = locked_names(path)};
   Prepared target = prepare(path, {});
   const Convention there = convention_of(target.checkpoint);

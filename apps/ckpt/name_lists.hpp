@@ -20,14 +20,14 @@ std::vector<NamedShape> named_shapes(const Checkpoint& checkpoint);
 ApplyRules rule_applier();
 
 /// What names are to be carried to.
-struct Target {
+struct NameTarget {
   std::vector<NamedShape> names;
   Direction adapter = Direction::none;  ///< what `convert` runs after the rules
 };
 
 /// The names of a lock file or a checkpoint. Those of a checkpoint in the other world's layout are seen
 /// as that of `source` has them, since `convert` carries them over after the rules.
-Target read_target(const std::string& path, const Checkpoint& source, const Talk& talk);
+NameTarget read_name_target(const std::string& path, const Checkpoint& source, const Talk& talk);
 
 /// An exact list of names: `OLD => NEW` a line, names with blanks as JSON strings.
 using NameMap = std::vector<std::pair<std::string, std::string>>;

@@ -122,7 +122,7 @@ std::vector<std::string> dropped_by_adapter(const Prepared& source, Direction di
 ExitStatus infer(const Remap& options, const StageOptions::Parsed& stages, const Talk& talk) {
   const Prepared source = prepare(options.input, stages);
   print_warnings(source, talk);
-  const Target target = read_target(options.infer, source.checkpoint, talk);
+  const NameTarget target = read_name_target(options.infer, source.checkpoint, talk);
   std::vector<NamedShape> names = named_shapes(source.checkpoint);
   const std::vector<std::string> dropped = dropped_by_adapter(source, target.adapter);
   std::erase_if(names, [&](const NamedShape& tensor) {
@@ -212,8 +212,9 @@ ExitStatus run(const Remap& options) {
                                               format.name, named->name))
         .in_file(options.output)
         .with_hint("ckpt convert changes the format, and takes the same rules");
+  adapt(prepared, Direction::none, {});
   warn_of_losses(prepared, format);
-  const std::uint64_t size = write_checkpoint(prepared, format, options.output, options.writing, talk);
+  const std::uint64_t size = write_checkpoint(prepared, format, options.output, options.writing, talk).size;
   print_warnings(prepared, talk);
   if (!options.writing.dry_run) write_map(options, prepared, talk);
   if (options.json) {

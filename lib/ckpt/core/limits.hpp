@@ -47,6 +47,10 @@ inline constexpr std::uint64_t zip_members = 2'000'000;
 inline constexpr std::uint64_t tar_members = 65'536;
 /// A deflated member may unfold to this many times its size: deflate itself cannot do more than 1032.
 inline constexpr std::uint64_t inflate_ratio = 1032;
+/// A view that repeats its elements can be far larger than the file: past this size, and this many times
+/// what is stored, it is listed but neither digested nor written.
+inline constexpr std::uint64_t repeated_bytes = 1ULL << 30;
+inline constexpr std::uint64_t repetition = 1024;
 /// Dimensions of one tensor. PyTorch allows 64; burn's own file tests use up to 1002.
 inline constexpr std::uint64_t dimensions = 4096;
 /// Digits of an integer that are shown; converting more costs quadratic time.

@@ -49,6 +49,7 @@ struct Tensor {
   std::string quantization = {};               ///< the scheme of a QFLOAT as one line of text, else empty
   std::string module_class = {};  ///< pickled class of the module that owns it, where one is known
 
+  std::string recorded_kind = {};  ///< what an earlier conversion noted of the module, else empty
   /// When there are any, `view` only counts bytes, and the elements are those of the pieces, one after
   /// the other along the first dimension.
   std::vector<Tensor> pieces = {};

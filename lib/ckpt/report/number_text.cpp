@@ -79,17 +79,19 @@ Neighbours neighbours(DType dtype, std::uint16_t bits) {
 std::string shortest_of_small(DType dtype, std::uint16_t bits) {
   const Neighbours n = neighbours(dtype, bits);
   if (!std::isfinite(n.value) || n.value == 0) return shortest(n.value);
-  for (int precision = 0; precision < 17; ++precision)
-    // Half way between two decimals either may be the one that lies near enough.
-    for (const double rounded : {n.value, std::nextafter(n.value, n.value * 2)}) {
-      const std::string text = fmt::format("{:.{}e}", rounded, precision);
+  // Digits that end half way round to the even one, which may be too far where the other is not.
+  const double further = std::nextafter(n.value, n.value * 2);
+  for (int precision = 0; precision < 17; ++precision) {
+    for (const double start : {n.value, further}) {
+      const std::string text = fmt::format("{:.{}e}", start, precision);
       double parsed = 0;
       std::from_chars(text.data(), text.data() + text.size(), parsed);
       const double distance = std::fabs(parsed - n.value);
-      // Half way between two numbers goes to the even one, as rounding does.
+      // Half way goes to the even number, as rounding does.
       const double reach = parsed < n.value ? (n.value - n.below) / 2 : (n.above - n.value) / 2;
       if (distance < reach || (distance == reach && bits % 2 == 0)) return laid_out(text, n.value);
     }
+  }
   return shortest(n.value);
 }
 

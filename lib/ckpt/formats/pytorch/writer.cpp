@@ -2,13 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "ckpt/codec/pickle_writer.hpp"
 #include "ckpt/codec/zip_writer.hpp"
+#include "ckpt/core/checked.hpp"
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
 
@@ -63,10 +66,36 @@ void put_tensor(PickleWriter& pickle, const Tensor& tensor, const std::string& k
   pickle.reduce();
 }
 
+/// PyTorch counts sizes and strides in 64 bits with a sign; a tensor without elements can name larger ones.
+bool fits_pytorch(const Shape& shape) {
+  std::uint64_t step = 1;
+  for (std::size_t i = shape.size(); i-- > 0;) {
+    if (shape[i] > INT64_MAX || step > INT64_MAX) return false;
+    const std::optional<std::uint64_t> next = checked_multiply(step, std::max<std::uint64_t>(shape[i], 1));
+    if (!next) return i == 0;
+    step = *next;
+  }
+  return true;
+}
+
+// torch/csrc: sizes are int64, and a tensor has at most 64 dimensions.
+constexpr std::size_t most_dimensions = 64;
+
 void require_writable(const Tensor& tensor) {
+  if (tensor.shape.size() > most_dimensions ||
+      std::ranges::any_of(tensor.shape, [](std::uint64_t size) { return size > INT64_MAX; }))
+    throw Error(ErrorKind::refused,
+                fmt::format("tensor {}: PyTorch has no tensors of shape {}", printable(tensor.name),
+                            to_string(tensor.shape).substr(0, 80)))
+        .with_hint("leave it out with --exclude, or write another format");
   if (!pytorch_holds(tensor.dtype))
     throw Error(ErrorKind::refused, fmt::format("tensor {}: PyTorch has no type for {}",
                                                 printable(tensor.name), name(tensor.dtype)))
+        .with_hint("leave it out with --exclude, or write another format");
+  if (!fits_pytorch(tensor.shape))
+    throw Error(ErrorKind::refused,
+                fmt::format("tensor {}: PyTorch cannot count to the sizes of its shape {}",
+                            printable(tensor.name), to_string(tensor.shape)))
         .with_hint("leave it out with --exclude, or write another format");
   if (!is_utf8(tensor.name, Surrogates::allowed))
     throw Error(ErrorKind::refused,

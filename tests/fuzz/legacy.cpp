@@ -1,0 +1,11 @@
+// PyTorch's container from before 1.6.
+#include "ckpt/formats/pytorch/legacy.hpp"
+
+#include "ckpt/formats/pytorch/catalogue.hpp"
+#include "fuzz.hpp"
+
+FUZZ(data, size) {
+  using namespace ckpt;
+  return fuzz::read_and_touch(
+      data, size, [](const Input& input) { return pytorch::catalogue(pytorch::open_legacy(input.bytes())); });
+}

@@ -1,0 +1,6 @@
+// PyTorch in any container, taken for such whatever it looks like.
+#include "ckpt/formats/pytorch/pytorch.hpp"
+
+#include "fuzz.hpp"
+
+FUZZ(data, size) { return ckpt::fuzz::read_and_touch(data, size, ckpt::read_pytorch); }
