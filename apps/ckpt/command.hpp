@@ -28,5 +28,6 @@ std::function<ExitStatus()> add_convert(CLI::App& app);
 std::function<ExitStatus()> add_remap(CLI::App& app);
 std::function<ExitStatus()> add_diff(CLI::App& app);
 std::function<ExitStatus()> add_check(CLI::App& app);
+std::function<ExitStatus()> add_lock(CLI::App& app);
 
 }  // namespace ckpt

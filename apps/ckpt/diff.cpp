@@ -1,4 +1,7 @@
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <tuple>
 
 #include "ckpt/codec/json.hpp"
 #include "ckpt/core/text.hpp"
@@ -14,6 +17,8 @@ struct Diff {
   StageOptions stages;
   TalkOptions talk;
   bool json = false;
+  bool summary = false;
+  bool names_only = false;
 };
 
 std::string_view what_name(Difference::What what) {
@@ -40,46 +45,69 @@ Value names_json(const std::vector<const Tensor*>& tensors) {
   return all;
 }
 
-Value document(const Comparison& comparison) {
+Value renamed_json(const Comparison& comparison) {
+  Value all = Value::array();
+  for (const auto& [a, b] : comparison.renamed) all.push(Value::object().set("a", a->name).set("b", b->name));
+  return all;
+}
+
+Value document(const Comparison& comparison, bool reads_values) {
   Value doc = Value::object();
   doc.set("schema", 1)
       .set("equal", comparison.is_equal())
       .set("only_in_a", names_json(comparison.only_in_a))
       .set("only_in_b", names_json(comparison.only_in_b))
-      .set("renamed", Value::array());
+      .set("renamed", renamed_json(comparison));
   Value different = Value::array();
   for (const Difference& difference : comparison.different) {
     Value row = Value::object();
     row.set("name", difference.a->name).set("what", what_name(difference.what));
     if (difference.what == Difference::What::shape)
       row.set("a", shape_json(difference.a->shape)).set("b", shape_json(difference.b->shape));
+    if (difference.common_rows) row.set("equal_rows", *difference.common_rows);
     if (difference.what == Difference::What::dtype)
       row.set("a", name(difference.a->dtype)).set("b", name(difference.b->dtype));
     if (difference.values)
       row.set("max_abs", difference.values->max_abs)
           .set("at", shape_json(difference.values->at))
           .set("count", difference.values->count)
-          .set("elements", difference.values->elements);
+          .set("elements", difference.values->elements)
+          .set("mean_abs", difference.values->mean_abs)
+          .set("max_relative", difference.values->max_relative);
     different.push(std::move(row));
   }
   doc.set("different", std::move(different))
       .set("equal_count", comparison.equal)
       .set("max_abs", comparison.max_abs);
+  if (!reads_values) doc.set("values_compared", false);
   return doc;
 }
 
-std::string describe(const Difference& difference) {
+std::string describe(const Difference& difference, bool reads_values) {
   std::string text;
-  if (difference.what == Difference::What::shape)
-    return fmt::format("shape {} and {}", to_string(difference.a->shape), to_string(difference.b->shape));
+  if (difference.what == Difference::What::shape) {
+    text = fmt::format("shape {} and {}", to_string(difference.a->shape), to_string(difference.b->shape));
+    if (!difference.common_rows) return text;
+    const std::uint64_t rows_a = difference.a->shape.front();
+    const std::uint64_t rows_b = difference.b->shape.front();
+    return text + fmt::format("; first {} equal, {} {}", count(*difference.common_rows, "row"),
+                              grouped(rows_b > rows_a ? rows_b - rows_a : rows_a - rows_b),
+                              rows_b > rows_a ? "new" : "gone");
+  }
   if (difference.what == Difference::What::dtype) {
     text = fmt::format("dtype {} and {}", name(difference.a->dtype), name(difference.b->dtype));
+    if (!reads_values) return text;
     if (!difference.values) return text + ", equal values";
     text += "; ";
   }
   const ValueDifference& values = *difference.values;
   text += fmt::format("values: max |a-b| {} at {}, {} of {} differ", values.max_abs, to_string(values.at),
                       grouped(values.count), count(values.elements, "element"));
+  if (values.elements > 1)
+    text += fmt::format(" ({:.2g} %), mean |a-b| {:.3g}",
+                        100 * static_cast<double>(values.count) / static_cast<double>(values.elements),
+                        values.mean_abs);
+  if (values.max_relative > 0) text += fmt::format(", max relative {:.3g}", values.max_relative);
   return text;
 }
 
@@ -89,16 +117,39 @@ void print_only(std::string_view side, const std::vector<const Tensor*>& tensors
                name(tensor->dtype), to_string(tensor->shape));
 }
 
-void print_comparison(const Comparison& comparison, const Tolerance& tolerance, const Paint& paint) {
-  print_only("A", comparison.only_in_a, paint);
-  print_only("B", comparison.only_in_b, paint);
-  for (const Difference& difference : comparison.different)
-    fmt::print("{}: {}\n", paint.bold(printable(difference.a->name)), describe(difference));
+/// Shapes and types first, then the values that lie furthest apart.
+std::vector<const Difference*> worst_first(const Comparison& comparison) {
+  std::vector<const Difference*> order;
+  for (const Difference& difference : comparison.different) order.push_back(&difference);
+  const auto badness = [](const Difference* difference) {
+    const bool is_values = difference->what == Difference::What::values;
+    const double worst = is_values ? difference->values->max_abs : 0;
+    return std::tuple(!is_values, std::isnan(worst), std::isnan(worst) ? 0 : worst);
+  };
+  std::ranges::stable_sort(order, std::greater(), badness);
+  return order;
+}
+
+void print_comparison(const Comparison& comparison, const Diff& options, const Tolerance& tolerance,
+                      const Paint& paint) {
+  if (!options.summary) {
+    print_only("A", comparison.only_in_a, paint);
+    print_only("B", comparison.only_in_b, paint);
+    for (const auto& [a, b] : comparison.renamed)
+      fmt::print("{} {} -> {}\n", paint.yellow("renamed:"), printable(a->name), printable(b->name));
+    for (const Difference* difference : worst_first(comparison))
+      fmt::print("{}: {}\n", paint.bold(printable(difference->a->name)),
+                 describe(*difference, !options.names_only));
+  }
   const std::string verdict = comparison.is_equal() ? paint.green("OK") : paint.red("DIFFERENT");
-  fmt::print("{} equal, {} different, {} only in A, {} only in B; worst={} atol={} rtol={} {}\n",
-             grouped(comparison.equal), grouped(comparison.different.size()),
-             grouped(comparison.only_in_a.size()), grouped(comparison.only_in_b.size()), comparison.max_abs,
-             tolerance.absolute, tolerance.relative, verdict);
+  fmt::print("{} equal, {} different, {} only in A, {} only in B", grouped(comparison.equal),
+             grouped(comparison.different.size()), grouped(comparison.only_in_a.size()),
+             grouped(comparison.only_in_b.size()));
+  if (!comparison.renamed.empty()) fmt::print(", {} renamed", grouped(comparison.renamed.size()));
+  if (options.names_only) fmt::print("; values not compared {}\n", verdict);
+  else
+    fmt::print("; worst={} atol={} rtol={} {}\n", comparison.max_abs, tolerance.absolute, tolerance.relative,
+               verdict);
 }
 
 /// Which side the adapter runs on: the one that is not yet in the layout that it leads to.
@@ -127,9 +178,10 @@ ExitStatus run(const Diff& options) {
   print_warnings(a, talk);
   print_warnings(b, talk);
 
-  const Comparison comparison = compare(a.checkpoint, b.checkpoint, tolerance);
-  if (options.json) fmt::print("{}\n", json::dump(document(comparison), 1));
-  else print_comparison(comparison, tolerance, Paint(options.talk, stdout));
+  const Comparison comparison =
+      compare_with({.tolerance = tolerance, .reads_values = !options.names_only}, a.checkpoint, b.checkpoint);
+  if (options.json) fmt::print("{}\n", json::dump(document(comparison, !options.names_only), 1));
+  else print_comparison(comparison, options, tolerance, Paint(options.talk, stdout));
   return comparison.is_equal() ? ExitStatus::done : ExitStatus::no;
 }
 
@@ -142,6 +194,8 @@ std::function<ExitStatus()> add_diff(CLI::App& app) {
   app.add_option("--atol", options->atol, "Values may differ by this much, as NumPy's allclose has it")
       ->type_name("NUMBER");
   app.add_option("--rtol", options->rtol, "… and by this much of |b|")->type_name("NUMBER");
+  app.add_flag("--summary", options->summary, "Only the last line");
+  app.add_flag("--names-only", options->names_only, "Compare names, shapes and types; read no data");
   options->stages.add_choice(app);
   options->stages.add_rename(app);
   options->stages.add_layout(app);

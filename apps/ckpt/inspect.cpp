@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "ckpt/codec/json.hpp"
 #include "ckpt/core/error.hpp"
@@ -7,18 +8,15 @@
 #include "ckpt/core/text.hpp"
 #include "ckpt/kernels/checksum.hpp"
 #include "ckpt/kernels/tensor_reader.hpp"
+#include "ckpt/report/identity.hpp"
 #include "ckpt/stages/filter.hpp"
 #include "ckpt/stages/root.hpp"
 #include "command.hpp"
+#include "inspect_tensor.hpp"
 #include "pipeline.hpp"
 
 namespace ckpt {
 namespace {
-
-// A view that repeats its elements can be far larger than the file: past this size, and this many times
-// what is stored, no digest of the whole is made.
-constexpr std::uint64_t largest_digest = 1ULL << 30;
-constexpr std::uint64_t largest_repetition = 1024;
 
 struct Inspect {
   std::vector<std::string> files;
@@ -27,12 +25,13 @@ struct Inspect {
   bool json = false;
   bool sha256 = false;
   bool sort = false;
+  bool id = false;
+  bool names0 = false;
+  bool stats = false;
+  std::string tensor;
+  std::string npy;
+  WriteOptions writing;
 };
-
-bool repeats_too_much(const Tensor& tensor) {
-  return tensor.byte_size() > largest_digest &&
-         tensor.byte_size() / largest_repetition > tensor.view.source->size();
-}
 
 class Digester {
  public:
@@ -66,22 +65,6 @@ Totals totals(const Checkpoint& checkpoint) {
   return sum;
 }
 
-/// Tensors that lie at the same place as an earlier one: index of the earlier.
-std::map<std::size_t, std::size_t> find_aliases(const Checkpoint& checkpoint) {
-  std::map<std::size_t, std::size_t> aliases;
-  std::multimap<std::pair<const ByteSource*, std::uint64_t>, std::size_t> seen;
-  for (std::size_t i = 0; i < checkpoint.tensors.size(); ++i) {
-    const Tensor& tensor = checkpoint.tensors[i];
-    const auto key = std::pair(tensor.view.source.get(), tensor.view.offset);
-    const auto [begin, end] = seen.equal_range(key);
-    const auto same = std::find_if(
-        begin, end, [&](const auto& e) { return same_place(checkpoint.tensors[e.second], tensor); });
-    if (same != end) aliases.emplace(i, same->second);
-    else seen.emplace(key, i);
-  }
-  return aliases;
-}
-
 Value scalar_json(const Scalar& scalar) {
   return std::visit([](const auto& number) { return Value(number); }, scalar);
 }
@@ -98,8 +81,8 @@ std::string_view role_name(Root::Role role) {
   return "other";
 }
 
-Value tensor_json(const Tensor& tensor, const Checkpoint& checkpoint,
-                  const std::map<std::size_t, std::size_t>& aliases, std::size_t index) {
+Value tensor_json(const Tensor& tensor, const Checkpoint& checkpoint, const std::vector<std::size_t>& same,
+                  std::size_t index) {
   Value row = Value::object();
   row.set("name", tensor.name).set("dtype", name(tensor.dtype));
   Value shape = Value::array();
@@ -108,14 +91,13 @@ Value tensor_json(const Tensor& tensor, const Checkpoint& checkpoint,
   if (tensor.param_id) row.set("param_id", param_id_text(*tensor.param_id));
   if (!tensor.quantization.empty()) row.set("quantization", tensor.quantization);
   if (!tensor.module_class.empty()) row.set("module_class", tensor.module_class);
-  if (const auto alias = aliases.find(index); alias != aliases.end())
-    row.set("same_as", checkpoint.tensors[alias->second].name);
+  if (same[index] != index) row.set("same_as", checkpoint.tensors[same[index]].name);
   return row;
 }
 
 Value document(const std::string& file, const Checkpoint& checkpoint, const Inspect& options) {
   const Totals sum = totals(checkpoint);
-  const std::map<std::size_t, std::size_t> aliases = find_aliases(checkpoint);
+  const std::vector<std::size_t> same = first_at_same_place(checkpoint);
   Value doc = Value::object();
   doc.set("schema", 1).set("file", file).set("format", checkpoint.format);
   if (!checkpoint.container.empty()) doc.set("container", checkpoint.container);
@@ -123,12 +105,19 @@ Value document(const std::string& file, const Checkpoint& checkpoint, const Insp
       .set("tensor_count", static_cast<std::uint64_t>(checkpoint.tensors.size()))
       .set("parameter_count", sum.parameters)
       .set("data_bytes", sum.bytes);
+  std::optional<Identity> identity;
+  if (options.id) {
+    identity = identify(checkpoint);
+    doc.set("id", hex(identity->id)).set("weights_id", hex(identity->weights_id));
+  }
   Value tensors = Value::array();
   Digester digest;
   for (std::size_t i = 0; i < checkpoint.tensors.size(); ++i) {
     const Tensor& tensor = checkpoint.tensors[i];
-    Value row = tensor_json(tensor, checkpoint, aliases, i);
+    Value row = tensor_json(tensor, checkpoint, same, i);
     if (options.sha256 && !repeats_too_much(tensor)) row.set("sha256", digest(tensor));
+    if (identity) row.set("digest", hex(identity->tensors[i]));
+    if (options.stats) row.set("statistics", statistics_json(tensor));
     tensors.push(std::move(row));
   }
   doc.set("tensors", std::move(tensors));
@@ -205,6 +194,11 @@ void print_document(const std::string& file, const Checkpoint& checkpoint, const
   fmt::print("\n{}, {}, {} of data{}\n", count(checkpoint.tensors.size(), "tensor"),
              count(sum.parameters, "parameter"), human_size(sum.bytes),
              types.empty() ? "" : " (" + types + ")");
+  if (options.id) {
+    const Identity identity = identify(checkpoint);
+    fmt::print("id          {}\nweights id  {}\n", hex(identity.id), hex(identity.weights_id));
+  }
+  if (options.stats) return print_statistics(checkpoint, paint);
 
   std::vector<std::vector<std::string>> roots;
   for (const Root& root : checkpoint.roots)
@@ -221,7 +215,7 @@ void print_document(const std::string& file, const Checkpoint& checkpoint, const
     if (has_ids) rows.front().emplace_back("param id"), right.push_back(false);
     if (options.sha256) rows.front().emplace_back("sha256"), right.push_back(false);
     rows.front().emplace_back(""), right.push_back(false);
-    const std::map<std::size_t, std::size_t> aliases = find_aliases(checkpoint);
+    const std::vector<std::size_t> same = first_at_same_place(checkpoint);
     Digester digest;
     std::vector<std::size_t> order(checkpoint.tensors.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -236,8 +230,7 @@ void print_document(const std::string& file, const Checkpoint& checkpoint, const
       if (has_ids) row.push_back(tensor.param_id ? param_id_text(*tensor.param_id) : "");
       if (options.sha256)
         row.push_back(repeats_too_much(tensor) ? "(repeats one element too often)" : digest(tensor));
-      const auto alias = aliases.find(i);
-      row.push_back(alias != aliases.end()         ? "= " + printable(checkpoint.tensors[alias->second].name)
+      row.push_back(same[i] != i                   ? "= " + printable(checkpoint.tensors[same[i]].name)
                     : !tensor.quantization.empty() ? printable(tensor.quantization)
                                                    : "");
       rows.push_back(std::move(row));
@@ -267,29 +260,76 @@ void print_document(const std::string& file, const Checkpoint& checkpoint, const
   print_section(paint, "globals that are not plain data (nothing was run)", rows);
 }
 
+/// --tensor: the document or the text of one tensor, and its export.
+ExitStatus run_tensor(const Inspect& options, const Checkpoint& checkpoint, const Talk& talk,
+                      const Paint& paint) {
+  const Tensor& tensor = find_tensor(checkpoint, options.tensor);
+  try {
+    if (!options.npy.empty()) {
+      require_other_file(options.files.front(), options.npy);
+      write_npy(checkpoint, tensor, options.npy, options.writing, talk);
+    } else if (options.json) {
+      Value doc = Value::object();
+      doc.set("schema", 1).set("file", options.files.front()).set("format", checkpoint.format);
+      if (!checkpoint.container.empty()) doc.set("container", checkpoint.container);
+      doc.set("tensor", tensor_report(checkpoint, tensor));
+      fmt::print("{}\n", json::dump(doc, 1));
+    } else {
+      print_tensor_report(checkpoint, tensor, paint);
+    }
+  } catch (Error& error) {
+    throw error.in_file(checkpoint.file);
+  }
+  return ExitStatus::done;
+}
+
+void print_names0(const Checkpoint& checkpoint) {
+  for (const Tensor& tensor : checkpoint.tensors)
+    std::fwrite(tensor.name.c_str(), 1, tensor.name.size() + 1, stdout);
+}
+
+void check_usage(const Inspect& options) {
+  const auto need = [](bool is_right, const char* what, const char* hint) {
+    if (!is_right) throw Error(ErrorKind::usage, what).with_hint(hint);
+  };
+  need(options.tensor.empty() || options.files.size() == 1, "--tensor looks into one file", "name one FILE");
+  need(options.npy.empty() || !options.tensor.empty(), "--npy writes one tensor", "name it with --tensor");
+}
+
+/// Whether more than the catalogue is wanted.
+bool reads_data(const Inspect& options) {
+  return options.sha256 || options.id || options.stats || !options.tensor.empty();
+}
+
 ExitStatus run(const Inspect& options) {
+  check_usage(options);
   const Talk talk(options.talk);
   const Paint paint(options.talk, stdout);
   const StageOptions::Parsed parsed = options.stages.parse();
   Value documents = Value::array();
   for (std::size_t i = 0; i < options.files.size(); ++i) {
-    Checkpoint checkpoint = load(options.files[i]);
+    Checkpoint checkpoint = load(options.files[i], !reads_data(options));
     std::vector<std::string> dropped;
     if (parsed.top_level_key) checkpoint = select_root(std::move(checkpoint), parsed.top_level_key, dropped);
     checkpoint = filter(std::move(checkpoint), parsed.filters, dropped);
     if (options.sort)
       std::ranges::stable_sort(checkpoint.tensors,
                                [](const Tensor& a, const Tensor& b) { return natural_less(a.name, b.name); });
-    if (!options.json)
-      print_oddities(checkpoint, talk);
-    if (options.json) {
+    if (!options.json) print_oddities(checkpoint, talk);
+    if (options.id && !checkpoint.refused.empty())
+      talk.warn(checkpoint.file, fmt::format("the id leaves out {} that cannot be delivered",
+                                             count(checkpoint.refused.size(), "tensor")));
+    if (!options.tensor.empty()) return run_tensor(options, checkpoint, talk, paint);
+    if (options.names0) {
+      print_names0(checkpoint);
+    } else if (options.json) {
       documents.push(document(options.files[i], checkpoint, options));
     } else {
       if (i > 0) fmt::print("\n");
       print_document(options.files[i], checkpoint, options, paint);
     }
   }
-  if (options.json) {
+  if (options.json && !options.names0) {
     const auto& all = *documents.as<Value::Array>();
     fmt::print("{}\n", json::dump(all.size() == 1 ? all.front() : documents, 1));
   }
@@ -306,11 +346,24 @@ std::function<ExitStatus()> add_inspect(CLI::App& app) {
   app.add_flag("--sha256", options->sha256,
                "With the digest of each tensor's contiguous little-endian bytes");
   app.add_flag("--sort", options->sort, "Sort by name, numbers as numbers, instead of the file's order");
+  app.add_flag("--names0", options->names0, "Only the names, each followed by a NUL, for xargs -0")
+      ->excludes("--json");
+  app.add_flag(
+      "--id", options->id,
+      "With an id of names, types, shapes and bytes, the same in every format, and one without names");
+  app.add_flag("--stats", options->stats,
+               "Least, greatest, mean, deviation, zeros, NaN, infinite of every tensor, and bars of sizes");
+  app.add_option("--tensor", options->tensor, "Everything of one tensor, its values too")->type_name("NAME");
+  app.add_option("--npy", options->npy, "Write the tensor of --tensor as a NumPy file")->type_name("OUT");
+  app.add_flag("--force", options->writing.force, "Replace an existing OUT");
   options->stages.add_choice(app);
   options->talk.add(app);
   app.footer(
       "Examples:\n"
       "  ckpt inspect model.safetensors\n"
+      "  ckpt inspect model.pt --id\n"
+      "  ckpt inspect model.pt --tensor fc.weight --npy fc.npy\n"
+      "  ckpt inspect model.pt --names0 | xargs -0 -n 1 echo\n"
       "  ckpt inspect train.pt --json --sha256\n"
       "  curl -s -r 0-100000 https://host/model.safetensors | ckpt inspect -\n"
       "  ckpt inspect train.pt --top-level-key state_dict --include '^encoder'");

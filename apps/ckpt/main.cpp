@@ -18,6 +18,7 @@ constexpr std::array commands{
     Command{"remap", "try key rules, or write the renamed checkpoint", add_remap},
     Command{"diff", "same names, shapes, types, values?", add_diff},
     Command{"check", "is the file sound", add_check},
+    Command{"lock", "a small reviewable text of what a checkpoint must have", add_lock},
 };
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -92,8 +93,9 @@ ExitStatus run(int argc, char** argv) {
       return flushed(ExitStatus::done);
     }
     const auto used = std::ranges::find_if(parsers, [](const CLI::App* parser) { return parser->parsed(); });
-    fmt::print(stderr, "ckpt: {}\nhint: ckpt {}--help\n", printable(error.what()),
-               used == parsers.end() ? "" : (*used)->get_name() + " ");
+    const std::string command = used == parsers.end() ? "" : (*used)->get_name() + " ";
+    std::fputs(fmt::format("ckpt: {}\nhint: ckpt {}--help\n", printable(error.what()), command).c_str(),
+               stderr);
     return ExitStatus::trouble;
   }
   for (std::size_t i = 0; i < parsers.size(); ++i)
@@ -115,7 +117,7 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     std::fputs("ckpt: out of memory\n", stderr);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "ckpt: {}\n", printable(error.what()));
+    std::fputs(fmt::format("ckpt: {}\n", printable(error.what())).c_str(), stderr);
   }
   return static_cast<int>(ExitStatus::trouble);
 }

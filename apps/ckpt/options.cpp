@@ -60,6 +60,7 @@ void StageOptions::add_rename(CLI::App& app) {
   add_repeatable(app, "--rename", rename_, "One rule (repeatable; rules keep the order of the command line)")
       ->type_name("'PATTERN => REPLACEMENT'");
   app.add_flag("--strip-wrappers", strip_wrappers_, "Drop module. and _orig_mod. from names");
+  app.add_flag("--renumber", renumber_, "Close the gaps in list indices (net.0, net.2 become net.0, net.1)");
   app.add_flag("--strict-rules", strict_rules_, "A rule that matches no name is an error");
 }
 
@@ -72,8 +73,36 @@ void StageOptions::add_layout(CLI::App& app) {
   add_repeatable(app, "--modules", modules_, "Such lines from a file (repeatable)")->type_name("FILE");
 }
 
+void StageOptions::add_cast(CLI::App& app) {
+  add_repeatable(app, "--dtype", dtype_,
+                 "Cast floating-point tensors to TYPE; the first match wins (repeatable)")
+      ->type_name("TYPE|'REGEX=TYPE'");
+  app.add_flag("--half", half_, "burn's mixed-precision storage: F32 becomes F16, BatchNorm is left alone");
+  app.add_flag("--allow-overflow", allow_overflow_, "A finite number may become infinite");
+  app.add_option("--require", require_, "lossless: refuse a cast that could change a number")
+      ->check(CLI::IsMember({"lossless"}));
+}
+
+void StageOptions::add_target(CLI::App& app) {
+  app.add_option("--like", like_,
+                 "A checkpoint whose names, shapes, layout and param ids the result must have")
+      ->type_name("TARGET");
+  app.add_flag("--allow-missing{.*}", allow_missing_,
+               "Tensors of the target may be missing (=REGEX: those that match)");
+  app.add_flag("--allow-unused{.*}", allow_unused_,
+               "The target need not know every tensor (=REGEX: those that match)");
+}
+
 StageOptions::Parsed StageOptions::parse() const {
   Parsed parsed;
+  parsed.renumber = renumber_;
+  for (const std::string& rule : dtype_) parsed.casts.rules.push_back(parse_cast_rule(rule));
+  parsed.casts.half = half_;
+  parsed.allow_overflow = allow_overflow_;
+  parsed.require_lossless = !require_.empty();
+  parsed.like = like_;
+  if (!allow_missing_.empty()) parsed.match.allow_missing.emplace_back(allow_missing_);
+  if (!allow_unused_.empty()) parsed.match.allow_unused.emplace_back(allow_unused_);
   parsed.filters = {parse_all(include_), parse_all(exclude_)};
   if (!top_level_key_.empty()) parsed.top_level_key = top_level_key_;
   parsed.strip_wrappers = strip_wrappers_;

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "ckpt/stages/cast.hpp"
 #include "ckpt/stages/filter.hpp"
 #include "ckpt/stages/kinds.hpp"
+#include "ckpt/stages/match.hpp"
 #include "ckpt/stages/rule.hpp"
 
 namespace ckpt {
@@ -28,6 +30,8 @@ class StageOptions {
  public:
   void add_choice(CLI::App& app);  ///< --include, --exclude, --top-level-key
   void add_rename(CLI::App& app);  ///< --remap, --rename, --strip-wrappers, --strict-rules
+  void add_cast(CLI::App& app);    ///< --dtype, --half, --allow-overflow, --require
+  void add_target(CLI::App& app);  ///< --like, --allow-missing, --allow-unused
   void add_layout(CLI::App& app);  ///< --adapter, --module, --modules
 
   struct Parsed {
@@ -38,6 +42,12 @@ class StageOptions {
     std::vector<Rule> rules;
     std::optional<Direction> adapter;  ///< nothing where the two formats decide
     std::vector<KindRule> kinds;
+    bool renumber = false;
+    CastOptions casts;
+    bool allow_overflow = false;
+    bool require_lossless = false;
+    std::string like;  ///< path of the target; empty without one
+    MatchOptions match;
   };
   /// Reads the rules files that the command line names; keeps the order of the command line.
   Parsed parse() const;
@@ -46,7 +56,10 @@ class StageOptions {
   const CLI::App* app_ = nullptr;
   std::vector<std::string> include_, exclude_, remap_, rename_, module_, modules_;
   std::string top_level_key_, adapter_;
-  bool strip_wrappers_ = false, strict_rules_ = false;
+  std::vector<std::string> dtype_;
+  std::string like_, allow_missing_, allow_unused_, require_;
+  bool strip_wrappers_ = false, strict_rules_ = false, renumber_ = false, half_ = false,
+       allow_overflow_ = false;
 };
 
 /// A whole text file, or standard input for `-`; at most `limits::rules_bytes`. Throws `io`, `usage`.

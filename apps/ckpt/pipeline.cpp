@@ -3,12 +3,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/formats/format.hpp"
 #include "ckpt/io/file.hpp"
+#include "ckpt/kernels/cast.hpp"
+#include "ckpt/report/infer.hpp"
+#include "ckpt/report/names.hpp"
 #include "ckpt/stages/filter.hpp"
+#include "ckpt/stages/renumber.hpp"
 #include "ckpt/stages/root.hpp"
 
 namespace ckpt {
@@ -23,24 +28,37 @@ bool is_listed_from_its_head(std::span<const std::byte> head) {
 
 }  // namespace
 
-Checkpoint load(const std::string& path) {
-  const std::unique_ptr<Input> input =
-      path == "-" ? open_standard_input(is_listed_from_its_head) : open_input(path);
+Checkpoint load(const std::string& path, bool is_listed) {
+  const auto is_enough = [&](std::span<const std::byte> head) {
+    return is_listed && is_listed_from_its_head(head);
+  };
+  const std::unique_ptr<Input> input = path == "-" ? open_standard_input(is_enough) : open_input(path);
   return read_checkpoint(*input);
 }
 
 Prepared prepare(const std::string& path, const StageOptions::Parsed& options) {
   Prepared prepared;
-  Checkpoint checkpoint = load(path);
+  Checkpoint checkpoint = take_recorded_kinds(load(path));
   prepared.read = checkpoint.tensors.size();
   checkpoint = select_root(std::move(checkpoint), options.top_level_key, prepared.dropped);
+  const bool had_tensors = !checkpoint.tensors.empty();
   checkpoint = filter(std::move(checkpoint), options.filters, prepared.dropped);
+  if (had_tensors && checkpoint.tensors.empty() && checkpoint.refused.empty() && !options.filters.empty())
+    throw Error(ErrorKind::refused, "no tensor is left: --include and --exclude drop every one")
+        .in_file(path)
+        .with_hint(fmt::format("names are listed by: ckpt inspect {}", path));
   std::vector<std::string> names;
   for (const Tensor& tensor : checkpoint.tensors) names.push_back(tensor.name);
   if (options.strip_wrappers) checkpoint = strip_wrappers(std::move(checkpoint), prepared.unwrapped);
   Remapped remapped = remap(std::move(checkpoint), options.rules);
   prepared.checkpoint = std::move(remapped.checkpoint);
   prepared.remap = std::move(remapped.report);
+  if (options.renumber) {
+    Remapped renumbered = renumber(std::move(prepared.checkpoint));
+    prepared.checkpoint = std::move(renumbered.checkpoint);
+    for (std::size_t i = 0; i < renumbered.report.names.size(); ++i)
+      prepared.remap.names[i].to = std::move(renumbered.report.names[i].to);
+  }
   // Reports tell the name in the file, not the one without wrappers.
   for (std::size_t i = 0; i < names.size(); ++i) prepared.remap.names[i].from = std::move(names[i]);
 
@@ -60,10 +78,24 @@ Prepared prepare(const std::string& path, const StageOptions::Parsed& options) {
   return prepared;
 }
 
-void adapt(Prepared& prepared, Direction direction, const std::vector<KindRule>& kinds) {
-  LaidOut laid_out = lay_out(std::move(prepared.checkpoint), direction, kinds);
+void adapt(Prepared& prepared, Direction direction, const std::vector<KindRule>& kinds,
+           const Target* target) {
+  LaidOut laid_out = lay_out(std::move(prepared.checkpoint), direction, kinds, target);
   prepared.checkpoint = std::move(laid_out.checkpoint);
   prepared.layout = std::move(laid_out.report);
+  if (direction == Direction::none) {
+    prepared.checkpoint = put_recorded_kinds(std::move(prepared.checkpoint));
+    for (const Tensor& tensor : prepared.checkpoint.tensors)
+      prepared.steps.push_back({tensor.name, {tensor.name}, "unchanged", no_decision});
+  } else {
+    prepared.steps = std::move(prepared.layout.steps);
+  }
+  for (const KindRule& rule : kinds)
+    if (std::ranges::none_of(prepared.layout.decisions,
+                             [&](const KindDecision& d) { return rule.path.matches(d.path); }))
+      prepared.warnings.push_back(fmt::format(
+          "--module '{}' {}", printable(rule.text),
+          direction == Direction::none ? "says nothing where no adapter runs" : "matched no module"));
   std::vector<std::string> by_name;
   for (const KindDecision& decision : prepared.layout.decisions)
     if (decision.strength == Strength::name)
@@ -78,9 +110,141 @@ void adapt(Prepared& prepared, Direction direction, const std::vector<KindRule>&
                   by_name.size() > shown ? ", …" : ""));
 }
 
+namespace {
+
+/// What a target wants and does not get, on a few lines: everything at once, so that one run is enough.
+std::string describe_misfit(const MatchReport& report) {
+  std::vector<std::string> parts;
+  const auto list = [&](std::string_view what, const std::vector<std::string>& names) {
+    if (names.empty()) return;
+    const std::size_t shown = std::min<std::size_t>(names.size(), 10);
+    std::string text = fmt::format("{} {}: ", names.size(), what);
+    for (std::size_t i = 0; i < shown; ++i) text += (i == 0 ? "" : ", ") + printable(names[i]);
+    if (names.size() > shown) text += fmt::format(", and {} more", names.size() - shown);
+    parts.push_back(std::move(text));
+  };
+  list("missing", report.missing);
+  std::vector<std::string> shapes;
+  for (const Mismatch& mismatch : report.mismatched)
+    if (mismatch.is_shape)
+      shapes.push_back(fmt::format("{} is {}, not {}", mismatch.name, mismatch.found, mismatch.wanted));
+  list("of another shape", shapes);
+  list("unused", report.unused);
+  parts.push_back(fmt::format("{:.1f} % of its parameters are covered", 100 * report.coverage()));
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+/// What rules make of names: the very code that --rename runs.
+std::vector<std::string> apply_rules(const std::vector<std::string>& texts, std::vector<std::string> names) {
+  std::vector<Rule> rules;
+  for (const std::string& text : texts) rules.push_back(parse_rule(text));
+  for (std::string& name : names)
+    for (const Rule& rule : rules) name = rule.replacement.replace_all(name, rule.pattern).first;
+  return names;
+}
+
+/// The rule that mends the most, or the names that are probably meant.
+std::string misfit_hint(const MatchReport& report, const Checkpoint& source, const Target& target) {
+  std::vector<NamedShape> missing;
+  std::vector<NamedShape> unused;
+  for (const TargetTensor& tensor : target.tensors)
+    if (std::ranges::find(report.missing, tensor.name) != report.missing.end())
+      missing.push_back({tensor.name, tensor.dtype, tensor.shape});
+  for (const Tensor& tensor : source.tensors)
+    if (std::ranges::find(report.unused, tensor.name) != report.unused.end())
+      unused.push_back({tensor.name, tensor.dtype, tensor.shape});
+  std::vector<std::string> hints;
+  if (const std::optional<BestRule> rule = best_rule(missing, unused, apply_rules))
+    hints.push_back(fmt::format("--rename '{}' explains {} of {}", printable(rule->text), rule->explained,
+                                missing.size()));
+  for (const NamedShape& wanted : missing)
+    if (const std::optional<std::size_t> meant = did_you_mean(wanted, unused); meant && hints.size() < 6)
+      hints.push_back(fmt::format("{} may be {}", printable(wanted.name), printable(unused[*meant].name)));
+  if (hints.empty()) hints.emplace_back("--allow-missing lets tensors be absent");
+  return fmt::format("{}", fmt::join(hints, "; "));
+}
+
+}  // namespace
+
+void match_target(Prepared& prepared, const Target& target, const MatchOptions& options) {
+  const Checkpoint before = prepared.checkpoint;
+  Matched matched = match(std::move(prepared.checkpoint), target, options);
+  prepared.match = std::move(matched.report);
+  const MatchReport& report = prepared.match;
+  const bool has_other_shapes = std::ranges::any_of(report.mismatched, &Mismatch::is_shape);
+  if (!report.missing.empty() || has_other_shapes) {
+    Error error(ErrorKind::refused, fmt::format("the result does not fit {}: {}", printable(target.file),
+                                                describe_misfit(report)));
+    error.in_file(before.file).with_hint(misfit_hint(report, before, target));
+    throw error;
+  }
+  for (const Mismatch& mismatch : report.mismatched)
+    prepared.warnings.push_back(fmt::format("{} is {}, the target has {}: --dtype casts it",
+                                            printable(mismatch.name), mismatch.found, mismatch.wanted));
+  std::unordered_map<std::string, LayoutStep> steps;
+  std::vector<LayoutStep> rest;
+  for (LayoutStep& step : prepared.steps) {
+    if (step.name.empty()) rest.push_back(std::move(step));
+    else steps.emplace(step.name, std::move(step));
+  }
+  prepared.steps.clear();
+  prepared.checkpoint = std::move(matched.checkpoint);
+  for (const Tensor& tensor : prepared.checkpoint.tensors)
+    prepared.steps.push_back(std::move(steps.at(tensor.name)));
+  std::ranges::move(rest, std::back_inserter(prepared.steps));
+  for (const std::vector<std::string>* names : {&report.unused, &report.unused_allowed})
+    prepared.unused.insert(prepared.unused.end(), names->begin(), names->end());
+}
+
+void cast_types(Prepared& prepared, const StageOptions::Parsed& options) {
+  if (options.casts.rules.empty() && !options.casts.half) return;
+  std::vector<KindDecision> decisions = prepared.layout.decisions;
+  if (options.casts.half && decisions.empty())
+    decisions =
+        decide_kinds(prepared.checkpoint,
+                     convention_of(prepared.checkpoint) == Convention::burn ? Direction::burn_to_pytorch
+                                                                            : Direction::pytorch_to_burn,
+                     options.kinds);
+  Cast result = cast(std::move(prepared.checkpoint), options.casts, decisions);
+  prepared.checkpoint = std::move(result.checkpoint);
+  prepared.casts = std::move(result.steps);
+  for (const CastRule& rule : options.casts.rules)
+    if (rule.name && std::ranges::none_of(prepared.checkpoint.tensors,
+                                          [&](const Tensor& t) { return rule.name->matches(t.name); }))
+      prepared.warnings.push_back(fmt::format("--dtype '{}' matched no name", printable(rule.text)));
+  for (const CastStep& step : prepared.casts) {
+    LayoutStep& line = prepared.steps.at(step.tensor);
+    const std::string text = fmt::format("cast from {} to {}", name(step.from), name(step.to));
+    line.what = line.what == "unchanged" ? text : line.what + ", " + text;
+    if (options.require_lossless && !is_exact_cast(step.from, step.to))
+      throw Error(ErrorKind::refused,
+                  fmt::format("tensor {}: the {} may change its numbers, and --require lossless forbids that",
+                              printable(line.name), text))
+          .in_file(prepared.checkpoint.file)
+          .with_hint("leave out --dtype or --half for it, or leave out --require lossless");
+  }
+}
+
+Target load_target(const std::string& path, Direction direction, const std::vector<KindRule>& kinds) {
+  Checkpoint checkpoint = load(path);
+  const Convention goal = direction == Direction::pytorch_to_burn   ? Convention::burn
+                          : direction == Direction::burn_to_pytorch ? Convention::pytorch
+                                                                    : Convention::either;
+  const Convention is = convention_of(checkpoint);
+  if (goal != Convention::either && is != Convention::either && is != goal)
+    checkpoint = lay_out(std::move(checkpoint), direction, kinds).checkpoint;
+  return make_target(checkpoint);
+}
+
 Convention convention_of(const Checkpoint& checkpoint) {
   const Format* format = find_format(checkpoint.format);
-  return format != nullptr ? format->convention : Convention::either;
+  if (format != nullptr && format->convention != Convention::either) return format->convention;
+  // An earlier conversion may have noted it.
+  const auto note = checkpoint.metadata.find(std::string(layout_key));
+  if (note == checkpoint.metadata.end()) return Convention::either;
+  return note->second == "burn"      ? Convention::burn
+         : note->second == "pytorch" ? Convention::pytorch
+                                     : Convention::either;
 }
 
 Direction default_direction(Convention from, Convention to) {
@@ -100,6 +264,13 @@ void print_warnings(const Prepared& prepared, const Talk& talk) {
 }
 
 void require_deliverable(const Checkpoint& checkpoint) {
+  for (const Tensor& tensor : checkpoint.tensors)
+    if (repeats_too_much(tensor))
+      throw Error(ErrorKind::refused,
+                  fmt::format("tensor {} repeats {} of data until it is {}", printable(tensor.name),
+                              human_size(tensor.view.source->size()), human_size(tensor.byte_size())))
+          .in_file(checkpoint.file)
+          .with_hint("leave it out with --exclude");
   if (checkpoint.refused.empty()) return;
   std::vector<std::string> names;
   for (const Refused& refused : checkpoint.refused)

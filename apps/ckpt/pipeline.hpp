@@ -12,6 +12,9 @@
 
 namespace ckpt {
 
+/// The index of a step on which no kind of module was decided.
+inline constexpr std::size_t no_decision = SIZE_MAX;
+
 /// A catalogue on its way from a reader to a writer or a report, and what each stage did with it.
 struct Prepared {
   Checkpoint checkpoint;
@@ -20,17 +23,36 @@ struct Prepared {
   std::uint64_t unwrapped = 0;       ///< names that lost a wrapper's segment
   RemapReport remap;
   LayoutReport layout;
+  std::vector<LayoutStep> steps;    ///< how each tensor of the result came to be, then the dropped ones
+  MatchReport match;                ///< of --like; the target has no parameters where there is none
+  std::vector<std::string> unused;  ///< names that the target does not know
+  std::vector<CastStep> casts;      ///< by index into the checkpoint's tensors
   std::vector<std::string> warnings;
 };
 
-/// Reads the checkpoint at `path`, `-` being standard input.
-Checkpoint load(const std::string& path);
+/// Reads the checkpoint at `path`, `-` being standard input. `is_listed` says that nothing but the catalogue
+/// is wanted: of a pipe only the header is read then; otherwise all of it is put aside first.
+Checkpoint load(const std::string& path, bool is_listed = false);
 
 /// Reads `path` and carries it through root, filter, wrappers and rules.
 Prepared prepare(const std::string& path, const StageOptions::Parsed& options);
 
-/// Goes on through the layout stage.
-void adapt(Prepared& prepared, Direction direction, const std::vector<KindRule>& kinds);
+/// Goes on through the layout stage; `target` may be null.
+void adapt(Prepared& prepared, Direction direction, const std::vector<KindRule>& kinds,
+           const Target* target = nullptr);
+
+/// Goes on through --like: the tensors that the target knows, in its order. What it does not know is
+/// dropped; throws `refused`, with everything that is wrong and the rule that would mend the most of it,
+/// for missing tensors and other shapes.
+void match_target(Prepared& prepared, const Target& target, const MatchOptions& options);
+
+/// Goes on through the casts that were asked for. Throws `refused` where a cast may change a number and
+/// only lossless ones are wanted.
+void cast_types(Prepared& prepared, const StageOptions::Parsed& options);
+
+/// The target that --like names, in the layout that `direction` leads to: one that is in the other is laid
+/// out as the source will be.
+Target load_target(const std::string& path, Direction direction, const std::vector<KindRule>& kinds);
 
 /// Whose layout the tensors of a checkpoint are in, as far as its format says.
 Convention convention_of(const Checkpoint& checkpoint);

@@ -48,8 +48,10 @@ void Progress::advance(std::uint64_t bytes) {
   has_line_ = true;
   const double rate = static_cast<double>(done_) / seconds;
   const double left = static_cast<double>(total_ - std::min(done_, total_)) / rate;
-  fmt::print(stderr, "\r\x1b[K{} of {}  {}/s  {:.0f} s left", human_size(done_), human_size(total_),
-             human_size(static_cast<unsigned long long>(rate)), left);
+  const std::string line =
+      fmt::format("\r\x1b[K{} of {}  {}/s  {:.0f} s left", human_size(done_), human_size(total_),
+                  human_size(static_cast<unsigned long long>(rate)), left);
+  std::fputs(line.c_str(), stderr);
   std::fflush(stderr);
 }
 

@@ -1,18 +1,23 @@
+#include <unordered_map>
+#include <unordered_set>
+
 #include "ckpt/codec/json.hpp"
 #include "ckpt/core/text.hpp"
 #include "command.hpp"
+#include "name_lists.hpp"
 #include "writing.hpp"
 
 namespace ckpt {
 namespace {
 
 struct Remap {
-  std::string input, output;
+  std::string input, output, infer, map, map_out;
   StageOptions stages;
   WriteOptions writing;
   TalkOptions talk;
   bool json = false;
   bool explain = false;
+  bool invert = false;
 };
 
 std::string rule_numbers(const Renaming& renaming) {
@@ -60,18 +65,144 @@ void print_preview(const Prepared& prepared, const std::vector<Rule>& rules, con
   }
 }
 
+Value pairs_json(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  Value all = Value::array();
+  for (const auto& [from, to] : pairs) all.push(Value::object().set("old", from).set("new", to));
+  return all;
+}
+
+Value inference_json(const Remap& options, const Inference& inference, std::size_t names) {
+  Value rules = Value::array();
+  for (const InferredRule& rule : inference.rules)
+    rules.push(Value::object().set("rule", rule.text).set("names", rule.names));
+  Value doc = Value::object();
+  doc.set("schema", 1)
+      .set("file", options.input)
+      .set("target", options.infer)
+      .set("complete", inference.is_complete())
+      .set("names", static_cast<std::uint64_t>(names))
+      .set("explained", static_cast<std::uint64_t>(inference.pairs.size()))
+      .set("rules", std::move(rules))
+      .set("pairs", pairs_json(inference.pairs))
+      .set("left_in_source", strings_json(inference.left_in_source))
+      .set("left_in_target", strings_json(inference.left_in_target));
+  return doc;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + printable(name);
+  return out;
+}
+
+/// A rules file: what it explains in comments, then the rules.
+void print_inference(const Remap& options, const Inference& inference, std::size_t names) {
+  fmt::print("# {} {} {} of {}", count(inference.rules.size(), "rule"),
+             inference.rules.size() == 1 ? "explains" : "explain", inference.pairs.size(), names);
+  if (!inference.left_in_source.empty()) fmt::print("; left: {}", joined(inference.left_in_source));
+  fmt::print("\n");
+  if (!inference.left_in_target.empty())
+    fmt::print("# without a partner in {}: {}\n", printable(options.infer), joined(inference.left_in_target));
+  for (const InferredRule& rule : inference.rules) fmt::print("{}\n", rule.text);
+}
+
+/// Names that convert would drop on the way to the target: they need no partner.
+std::vector<std::string> dropped_by_adapter(const Prepared& source, Direction direction) {
+  if (direction == Direction::none) return {};
+  Prepared adapted = source;
+  try {
+    adapt(adapted, direction, {});
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::refused) throw;
+    return {};
+  }
+  return adapted.layout.dropped;
+}
+
+ExitStatus infer(const Remap& options, const StageOptions::Parsed& stages, const Talk& talk) {
+  const Prepared source = prepare(options.input, stages);
+  print_warnings(source, talk);
+  const NameTarget target = read_name_target(options.infer, source.checkpoint, talk);
+  std::vector<NamedShape> names = named_shapes(source.checkpoint);
+  const std::vector<std::string> dropped = dropped_by_adapter(source, target.adapter);
+  std::erase_if(names, [&](const NamedShape& tensor) {
+    return std::ranges::find(dropped, tensor.name) != dropped.end();
+  });
+  const Inference inference = infer_rules(names, target.names, rule_applier());
+  if (options.json) fmt::print("{}\n", json::dump(inference_json(options, inference, names.size()), 1));
+  else print_inference(options, inference, names.size());
+  return inference.is_complete() ? ExitStatus::done : ExitStatus::no;
+}
+
+/// --map: exact names instead of patterns, after the rules.
+void apply_map(const Remap& options, Prepared& prepared, const Talk& talk) {
+  if (options.map.empty()) return;
+  NameMap map = parse_name_map(read_text(options.map), options.map);
+  if (options.invert) map = inverted(std::move(map), options.map);
+  std::unordered_map<std::string_view, std::string_view> by_name(map.begin(), map.end());
+  std::unordered_set<std::string_view> used;
+  std::vector<std::string> unknown;
+  for (std::size_t i = 0; i < prepared.checkpoint.tensors.size(); ++i) {
+    Tensor& tensor = prepared.checkpoint.tensors[i];
+    const auto found = by_name.find(tensor.name);
+    if (found == by_name.end()) {
+      unknown.push_back(tensor.name);
+      continue;
+    }
+    used.insert(found->first);
+    tensor.name = found->second;
+    prepared.remap.names[i].to = tensor.name;
+  }
+  require_unique_names(prepared.checkpoint,
+                       [&](std::size_t i) { return printable(prepared.remap.names[i].from); });
+  std::vector<std::string> idle;
+  for (const auto& [from, to] : map)
+    if (!used.contains(from)) idle.push_back(from);
+  if (!idle.empty())
+    prepared.warnings.push_back(fmt::format("{}: {} on its left {} no name: {}", printable(options.map),
+                                            count(idle.size(), "name"),
+                                            idle.size() == 1 ? "matches" : "match", some_names(idle, talk)));
+  if (!unknown.empty())
+    prepared.warnings.push_back(
+        fmt::format("{} not in {} and kept: {}",
+                    unknown.size() == 1 ? "1 name is" : grouped(unknown.size()) + " names are",
+                    printable(options.map), some_names(unknown, talk)));
+}
+
+/// --map-out: what became of every name.
+void write_map(const Remap& options, const Prepared& prepared, const Talk& talk) {
+  if (options.map_out.empty()) return;
+  require_other_file(options.input, options.map_out);
+  NameMap map;
+  for (const Renaming& renaming : prepared.remap.names) map.emplace_back(renaming.from, renaming.to);
+  const std::string text = name_map_text(map, options.input);
+  const Interruptible guard;
+  AtomicOutput output(options.map_out, guard.output_options(options.writing.force));
+  output.write(as_bytes(text));
+  output.commit();
+  talk.report(fmt::format("{}: {}", printable(options.map_out), count(map.size(), "name")));
+}
+
+Prepared prepare_names(const Remap& options, const StageOptions::Parsed& stages, const Talk& talk) {
+  Prepared prepared = prepare(options.input, stages);
+  apply_map(options, prepared, talk);
+  return prepared;
+}
+
 ExitStatus run(const Remap& options) {
   const Talk talk(options.talk);
   const StageOptions::Parsed stages = options.stages.parse();
+  if (!options.infer.empty()) return infer(options, stages, talk);
   if (options.output.empty()) {
-    const Prepared prepared = prepare(options.input, stages);
+    const Prepared prepared = prepare_names(options, stages, talk);
     print_warnings(prepared, talk);
+    write_map(options, prepared, talk);
     if (options.json) fmt::print("{}\n", json::dump(preview_json(options, prepared, stages.rules), 1));
     else print_preview(prepared, stages.rules, Paint(options.talk, stdout));
     return ExitStatus::done;
   }
   require_other_file(options.input, options.output);
-  Prepared prepared = prepare(options.input, stages);
+  Prepared prepared = prepare_names(options, stages, talk);
   require_deliverable(prepared.checkpoint);
   // The format stays what it was: an extension that calls for another is a mistake, not a wish.
   const Format& format = output_format(prepared.checkpoint.format, options.output);
@@ -81,9 +212,11 @@ ExitStatus run(const Remap& options) {
                                               format.name, named->name))
         .in_file(options.output)
         .with_hint("ckpt convert changes the format, and takes the same rules");
+  adapt(prepared, Direction::none, {});
   warn_of_losses(prepared, format);
-  const std::uint64_t size = write_checkpoint(prepared, format, options.output, options.writing, talk);
+  const std::uint64_t size = write_checkpoint(prepared, format, options.output, options.writing, talk).size;
   print_warnings(prepared, talk);
+  if (!options.writing.dry_run) write_map(options, prepared, talk);
   if (options.json) {
     Value doc = preview_json(options, prepared, stages.rules);
     doc.set("output", options.output).set("size", size).set("dry_run", options.writing.dry_run);
@@ -106,6 +239,17 @@ std::function<ExitStatus()> add_remap(CLI::App& app) {
                  "Write the renamed checkpoint, in the same format; without it, only show");
   options->stages.add_choice(app);
   options->stages.add_rename(app);
+  CLI::Option* inferred =
+      app.add_option("--infer", options->infer,
+                     "Print the rules that carry the names to those of TARGET, a checkpoint or a lock file")
+          ->type_name("TARGET");
+  CLI::Option* map =
+      app.add_option("--map", options->map, "Rename by an exact list of OLD => NEW lines")->type_name("FILE");
+  app.add_flag("--invert", options->invert, "Use --map the other way round")->needs(map);
+  app.add_option("--map-out", options->map_out, "Write the list of OLD => NEW lines")
+      ->type_name("FILE")
+      ->excludes(inferred);
+  map->excludes(inferred);
   options->writing.add(app);
   app.add_flag("--explain", options->explain,
                "When writing: one line a tensor, what was done, by which rule");
@@ -115,7 +259,10 @@ std::function<ExitStatus()> add_remap(CLI::App& app) {
       "Examples:\n"
       "  ckpt remap model.safetensors --remap rules.txt\n"
       "  ckpt remap model.safetensors --rename '^model\\. => ' --rename '\\.self_attn\\. => .attn.'\n"
-      "  ckpt remap model.safetensors renamed.safetensors --remap rules.txt");
+      "  ckpt remap model.safetensors renamed.safetensors --remap rules.txt\n"
+      "  ckpt remap hf.safetensors --infer meta.safetensors > rules.txt\n"
+      "  ckpt remap model.safetensors renamed.safetensors --remap rules.txt --map-out names.map\n"
+      "  ckpt remap renamed.safetensors back.safetensors --map names.map --invert");
   return [options] { return run(*options); };
 }
 

@@ -58,7 +58,7 @@ ExitStatus run_salvage(const SalvageOptions& options) {
   prepared.checkpoint = std::move(salvaged.checkpoint);
   warn_of_losses(prepared, format);
   const std::uint64_t size =
-      write_checkpoint(prepared, format, options.output, {.force = options.force}, talk);
+      write_checkpoint(prepared, format, options.output, {.force = options.force}, talk).size;
 
   print_warnings(prepared, talk);
   if (options.json) {

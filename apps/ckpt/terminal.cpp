@@ -16,6 +16,9 @@ std::size_t width(std::string_view text) {
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
+/// Standard error may be closed or full, and then there is nobody to tell.
+void say(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
 }  // namespace
 
 Paint::Paint(const TalkOptions& talk, std::FILE* stream) {
@@ -32,31 +35,35 @@ std::string Paint::wrap(std::string_view code, std::string_view text) const {
 }
 
 void Talk::report(std::string_view line) const {
-  if (!options_.quiet) fmt::print(stderr, "{}\n", line);
+  if (!options_.quiet) say(fmt::format("{}\n", line));
 }
 
 void Talk::warn(std::string_view file, std::string_view text) const {
-  fmt::print(stderr, "ckpt: {}: {}{}\n", printable(file), paint_.yellow("warning: "), printable(text));
+  say(fmt::format("ckpt: {}: {}{}\n", printable(file), paint_.yellow("warning: "), printable(text)));
 }
 
 void print_error(const Error& error) {
   // Names are escaped where they enter a message; this is for what slips through, and escapes nothing twice.
-  if (error.file().empty()) fmt::print(stderr, "ckpt: {}\n", printable(error.message()));
-  else fmt::print(stderr, "ckpt: {}: {}\n", printable(error.file()), printable(error.message()));
-  if (!error.hint().empty()) fmt::print(stderr, "hint: {}\n", printable(error.hint()));
+  if (error.file().empty()) say(fmt::format("ckpt: {}\n", printable(error.message())));
+  else say(fmt::format("ckpt: {}: {}\n", printable(error.file()), printable(error.message())));
+  if (!error.hint().empty()) say(fmt::format("hint: {}\n", printable(error.hint())));
 }
+
+// A name longer than this goes past its column: one such must not widen the lines of all others.
+constexpr std::size_t widest = 100;
 
 std::string format_table(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right,
                          std::string_view indent) {
   std::vector<std::size_t> widths(right.size());
   for (const auto& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], std::min(width(row[i]), widest));
   std::string out;
   for (const auto& row : rows) {
     std::string line(indent);
     for (std::size_t i = 0; i < row.size(); ++i) {
       if (i > 0) line += "  ";
-      const std::string padding(widths[i] - width(row[i]), ' ');
+      const std::string padding(widths[i] - std::min(width(row[i]), widths[i]), ' ');
       line += right[i] ? padding + row[i] : row[i] + padding;
     }
     line.erase(line.find_last_not_of(' ') + 1);

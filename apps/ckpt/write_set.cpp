@@ -49,8 +49,8 @@ class Folder {
 
 }  // namespace
 
-std::uint64_t write_set(const Prepared& prepared, const Format& format, const std::string& path,
-                        std::uint64_t limit, const WriteOptions& options, const Talk& talk) {
+Written write_set(const Prepared& prepared, const Format& format, const std::string& path,
+                  std::uint64_t limit, const WriteOptions& options, const Talk& talk) {
   const ShardSet set = plan_shards(prepared.checkpoint, format, limit);
   std::vector<Plan> plans;
   std::uint64_t total = set.index.size();
@@ -58,7 +58,8 @@ std::uint64_t write_set(const Prepared& prepared, const Format& format, const st
     plans.push_back(plan_output(shard.checkpoint, format));
     total += plans.back().size;
   }
-  if (options.dry_run) return total;
+  Written written{total, {}};
+  if (options.dry_run) return written;
 
   const Folder folder(path);
   std::vector<std::string> stale;
@@ -76,14 +77,33 @@ std::uint64_t write_set(const Prepared& prepared, const Format& format, const st
     outputs.push_back(std::make_unique<AtomicOutput>(path + "/" + name, guard.output_options(options.force)));
     return *outputs.back();
   };
+  std::size_t first = 0;  // of the shard, among all tensors
   for (std::size_t i = 0; i < set.shards.size(); ++i) {
     Progress progress(open(set.shards[i].file_name), plans[i].size, talk);
-    emit_output(plans[i], set.shards[i].checkpoint, progress);
+    std::vector<CastReport> casts = emit_output(plans[i], set.shards[i].checkpoint, progress);
+    if (!options.allow_overflow) require_no_overflow(casts, set.shards[i].checkpoint);
+    for (CastReport& report : casts) written.casts.push_back({first + report.tensor, report.statistics});
+    first += set.shards[i].checkpoint.tensors.size();
   }
   if (!set.index.empty()) open(set.index_name).write(as_bytes(set.index));
-  for (const auto& output : outputs) output->commit();
+  for (const auto& output : outputs) output->flush();
+  // All is on disk; what is left is giving names, which neither a signal nor a full disk stops. The index
+  // comes last: until then it names the old shards.
+  std::size_t named = 0;
+  try {
+    for (const auto& output : outputs) {
+      output->commit();
+      ++named;
+    }
+  } catch (Error& error) {
+    if (named > 0)
+      throw error
+          .in(fmt::format("{} of {} files of the set were put in their places, then", named, outputs.size()))
+          .with_hint("the set is a mixture now: write it again with --force");
+    throw;
+  }
   for (const std::string& name : stale) ::unlink((path + "/" + name).c_str());
-  return total;
+  return written;
 }
 
 std::uint64_t parse_size(const std::string& text, std::string_view option) {

@@ -9,9 +9,9 @@ namespace ckpt {
 
 /// Writes `prepared` as a sharded set into the folder `path`, which is made where it is missing. Every
 /// file is complete before the first gets its name, and the index gets its name last. With --force the
-/// shards of an earlier set in that folder are removed once the new one stands. Returns bytes written.
-std::uint64_t write_set(const Prepared& prepared, const Format& format, const std::string& path,
-                        std::uint64_t limit, const WriteOptions& options, const Talk& talk);
+/// shards of an earlier set in that folder are removed once the new one stands.
+Written write_set(const Prepared& prepared, const Format& format, const std::string& path,
+                  std::uint64_t limit, const WriteOptions& options, const Talk& talk);
 
 /// `5GB`, `500MiB`, `1000`: decimal units as Hugging Face counts them, binary ones with an i. Throws `usage`.
 std::uint64_t parse_size(const std::string& text, std::string_view option);

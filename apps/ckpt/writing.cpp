@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <atomic>
 #include <unordered_map>
@@ -12,6 +14,7 @@
 #include "ckpt/io/file.hpp"
 #include "ckpt/kernels/checksum.hpp"
 #include "ckpt/kernels/emit.hpp"
+#include "ckpt/report/compare.hpp"
 #include "progress.hpp"
 
 namespace ckpt {
@@ -41,6 +44,10 @@ std::string_view strength_name(Strength strength) {
       return "neighbour";
     case Strength::siblings:
       return "siblings";
+    case Strength::recorded:
+      return "recorded";
+    case Strength::target:
+      return "target";
     case Strength::pickled_class:
       return "class";
     case Strength::given:
@@ -54,14 +61,6 @@ std::unordered_map<std::string_view, const Renaming*> by_new_name(const RemapRep
   std::unordered_map<std::string_view, const Renaming*> all;
   for (const Renaming& renaming : report.names) all.emplace(renaming.to, &renaming);
   return all;
-}
-
-std::vector<LayoutStep> steps_of(const Prepared& prepared) {
-  if (prepared.layout.direction != Direction::none) return prepared.layout.steps;
-  std::vector<LayoutStep> steps;
-  for (const Tensor& tensor : prepared.checkpoint.tensors)
-    steps.push_back({tensor.name, {tensor.name}, "unchanged"});
-  return steps;
 }
 
 const KindDecision* decision_of(const Prepared& prepared, const LayoutStep& step) {
@@ -78,7 +77,7 @@ std::string rule_list(const Renaming& renaming, const std::vector<Rule>& rules) 
 
 void print_steps(const Prepared& prepared, const std::vector<Rule>& rules, const Talk& talk) {
   const auto renamings = by_new_name(prepared.remap);
-  for (const LayoutStep& step : steps_of(prepared)) {
+  for (const LayoutStep& step : prepared.steps) {
     std::vector<std::string> from;
     std::string fired;
     for (const std::string& source : step.from) {
@@ -125,7 +124,11 @@ Interruptible::Interruptible() {
   struct sigaction action{};
   action.sa_handler = [](int) { is_interrupted = true; };
   sigemptyset(&action.sa_mask);
-  for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals.at(i), &action, &before_.at(i));
+  for (std::size_t i = 0; i < signals.size(); ++i) {
+    ::sigaction(signals.at(i), &action, &before_.at(i));
+    // What was ignored before (by nohup, say) stays so.
+    if (before_.at(i).sa_handler == SIG_IGN) ::sigaction(signals.at(i), &before_.at(i), nullptr);
+  }
 }
 
 Interruptible::~Interruptible() {
@@ -141,7 +144,47 @@ void WriteOptions::add(CLI::App& app) {
   app.add_flag("--dry-run", dry_run, "Plan and report, write nothing");
 }
 
+namespace {
+
+/// Every file that reading `path` may touch: of a set, those of its folder.
+std::vector<std::string> files_of(const std::string& path) {
+  std::vector<std::string> files{path};
+  const bool is_index = path.ends_with(".json");
+  if (path == "-") return {};
+  struct stat status{};
+  const bool is_folder = ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+  if (!is_index && !is_folder) return files;
+  const std::size_t slash = path.find_last_of('/');
+  const std::string folder = is_folder ? path : slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  for (const std::string& name : open_input(folder)->siblings()) files.push_back(folder + "/" + name);
+  return files;
+}
+
+}  // namespace
+
+void require_other_folder(const std::string& input, const std::string& output) {
+  struct stat status{};
+  if (input == "-" || ::stat(input.c_str(), &status) != 0) return;
+  const std::size_t slash = input.find_last_of('/');
+  const std::string folder = S_ISDIR(status.st_mode)      ? input
+                             : slash == std::string::npos ? "."
+                                                          : input.substr(0, slash + 1);
+  if (is_same_file(folder, output))
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("the set would replace files of the input: {} lies in the same folder", printable(input)))
+        .in_file(output)
+        .with_hint("write the set into another folder");
+}
+
 void require_other_file(const std::string& input, const std::string& output) {
+  for (const std::string& file : files_of(input))
+    if (file != input && is_same_file(file, output))
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("the output is the same file as {}, which is part of the input", printable(file)))
+          .in_file(output)
+          .with_hint("write to another name, then rename it");
   if (input != "-" && is_same_file(input, output))
     throw Error(ErrorKind::usage,
                 fmt::format("the output is the same file as the input {}", printable(input)))
@@ -177,28 +220,101 @@ Plan plan_output(const Checkpoint& checkpoint, const Format& format) {
   }
 }
 
-void emit_output(const Plan& plan, const Checkpoint& checkpoint, Sink& sink) {
+std::vector<CastReport> emit_output(const Plan& plan, const Checkpoint& checkpoint, Sink& sink) {
   try {
-    emit(plan, checkpoint, sink);
+    std::vector<CastReport> casts = emit(plan, checkpoint, sink);
     const auto used = used_sources(checkpoint);
     verify_integrity(checkpoint, [&](const Integrity& check) { return used.contains(check.source.get()); });
+    return casts;
   } catch (Error& error) {
     throw error.in_file(checkpoint.file);
   }
 }
 
-std::uint64_t write_checkpoint(const Prepared& prepared, const Format& format, const std::string& path,
-                               const WriteOptions& options, const Talk& talk) {
+void require_no_overflow(const std::vector<CastReport>& casts, const Checkpoint& checkpoint) {
+  std::vector<std::string> names;
+  std::uint64_t tensors = 0;
+  for (const CastReport& report : casts) {
+    if (report.statistics.overflowed == 0) continue;
+    if (++tensors <= 10)
+      names.push_back(fmt::format("{} ({} of {} elements)", printable(checkpoint.tensors[report.tensor].name),
+                                  report.statistics.overflowed, report.statistics.elements));
+  }
+  if (tensors == 0) return;
+  throw Error(ErrorKind::refused,
+              fmt::format("finite numbers of {} would become infinite: {}{}", count(tensors, "tensor"),
+                          fmt::join(names, ", "), tensors > names.size() ? ", …" : ""))
+      .in_file(checkpoint.file)
+      .with_hint(
+          "cast to BF16, which has the range of F32, leave these tensors out of --dtype, or give "
+          "--allow-overflow");
+}
+
+Written write_checkpoint(const Prepared& prepared, const Format& format, const std::string& path,
+                         const WriteOptions& options, const Talk& talk) {
   const Plan plan = plan_output(prepared.checkpoint, format);
-  if (options.dry_run) return plan.size;
+  if (options.dry_run) return {plan.size, {}};
   const Interruptible guard;
   AtomicOutput output(path, guard.output_options(options.force));
+  Written written{plan.size, {}};
   {
     Progress progress(output, plan.size, talk);
-    emit_output(plan, prepared.checkpoint, progress);
+    written.casts = emit_output(plan, prepared.checkpoint, progress);
   }
+  if (!options.allow_overflow) require_no_overflow(written.casts, prepared.checkpoint);
   output.commit();
-  return plan.size;
+  return written;
+}
+
+void print_casts(const std::vector<CastReport>& casts, const Checkpoint& checkpoint, const Talk& talk) {
+  CastStatistics all;
+  for (const CastReport& report : casts) {
+    const CastStatistics& one = report.statistics;
+    all.elements += one.elements;
+    all.overflowed += one.overflowed;
+    all.flushed += one.flushed;
+    all.max_relative_error = std::max(all.max_relative_error, one.max_relative_error);
+    if (talk.is_verbose() || one.overflowed > 0 || one.flushed > 0)
+      talk.report(fmt::format("  {}: {} overflowed, {} became zero, relative error up to {:.3g}",
+                              printable(checkpoint.tensors[report.tensor].name), one.overflowed, one.flushed,
+                              one.max_relative_error));
+  }
+  if (!casts.empty())
+    talk.report(fmt::format("cast {} of {}: {} overflowed, {} became zero, relative error up to {:.3g}",
+                            count(all.elements, "element"), count(casts.size(), "tensor"),
+                            grouped(all.overflowed), grouped(all.flushed), all.max_relative_error));
+}
+
+void verify_output(const Prepared& prepared, const std::string& path, const Talk& talk) {
+  const Checkpoint written = load(path);
+  // A transpose is checked the other way round: both sides are turned back, so that the source is read as it
+  // lies and the output is gathered.
+  Checkpoint source = prepared.checkpoint;
+  Checkpoint output = written;
+  std::unordered_map<std::string_view, Tensor*> outputs;
+  for (Tensor& tensor : output.tensors) outputs.emplace(tensor.name, &tensor);
+  for (Tensor& tensor : source.tensors) {
+    const auto other = outputs.find(tensor.name);
+    if (other == outputs.end() || tensor.shape.size() != 2 || !tensor.view.strides ||
+        !tensor.pieces.empty() || other->second->shape != tensor.shape)
+      continue;
+    tensor = transposed(tensor, 0, 1);
+    *other->second = transposed(*other->second, 0, 1);
+  }
+  const Comparison comparison = compare(source, output, {});
+  if (!comparison.is_equal() || output.tensors.size() != source.tensors.size()) {
+    const std::string first = !comparison.different.empty()   ? comparison.different.front().a->name
+                              : !comparison.only_in_a.empty() ? comparison.only_in_a.front()->name
+                                                              : "";
+    throw Error(ErrorKind::corrupt,
+                fmt::format("the output does not hold what was planned: {} of {} agree, {} does not",
+                            comparison.equal, count(source.tensors.size(), "tensor"), printable(first)))
+        .in_file(path)
+        .with_hint("the disk or the program is at fault: do not use this file");
+  }
+  talk.report(fmt::format(
+      "verified: {} of {} tensors bit-exact{}", grouped(comparison.equal), grouped(source.tensors.size()),
+      prepared.casts.empty() ? "" : fmt::format(" ({} after their cast)", grouped(prepared.casts.size()))));
 }
 
 void warn_of_losses(Prepared& prepared, const Format& format) {
@@ -208,9 +324,10 @@ void warn_of_losses(Prepared& prepared, const Format& format) {
     prepared.warnings.push_back(fmt::format("{} has no place for {} ({}{}): left behind", format.name,
                                             count(number, noun), printable(first), number > 1 ? ", …" : ""));
   };
-  if (!checkpoint.metadata.empty())
-    warn(format.has_metadata, checkpoint.metadata.size(), "metadata text",
-         checkpoint.metadata.begin()->first);
+  std::vector<std::string_view> texts;
+  for (const auto& [key, value] : checkpoint.metadata)
+    if (key != layout_key && key != kinds_key) texts.push_back(key);  // these matter to ckpt alone
+  if (!texts.empty()) warn(format.has_metadata, texts.size(), "metadata text", texts.front());
   const auto has_id = [](const Tensor& tensor) { return tensor.param_id.has_value(); };
   if (const auto first = std::ranges::find_if(checkpoint.tensors, has_id); first != checkpoint.tensors.end())
     warn(format.has_param_ids, static_cast<std::uint64_t>(std::ranges::count_if(checkpoint.tensors, has_id)),
@@ -233,8 +350,13 @@ Account account(const Prepared& prepared) {
     const auto renaming = renamings.find(name);
     sum.dropped_names.push_back(renaming == renamings.end() ? name : renaming->second->from);
   }
+  for (const std::string& name : prepared.unused) {
+    const auto renaming = renamings.find(name);
+    sum.dropped_names.push_back(renaming == renamings.end() ? name : renaming->second->from);
+  }
   sum.dropped = sum.dropped_names.size();
-  for (const LayoutStep& step : steps_of(prepared)) {
+  sum.cast = prepared.casts.size();
+  for (const LayoutStep& step : prepared.steps) {
     if (step.name.empty()) continue;
     if (step.is_transposed) ++sum.transposed;
     const auto renaming = step.from.size() == 1 ? renamings.find(step.from.front()) : renamings.end();
@@ -253,11 +375,11 @@ void print_account(const Prepared& prepared, const StageOptions::Parsed& stages,
                    const Talk& talk) {
   if (explain) print_steps(prepared, stages.rules, talk);
   const Account sum = account(prepared);
-  talk.report(
-      fmt::format("{} read = {} written + {} merged - {} split + {} dropped; {} renamed, {} transposed, 0 "
-                  "cast; nothing else changed",
-                  grouped(sum.read), grouped(sum.written), grouped(sum.merged), grouped(sum.split),
-                  grouped(sum.dropped), grouped(sum.renamed), grouped(sum.transposed)));
+  talk.report(fmt::format(
+      "{} read = {} written + {} merged - {} split + {} dropped; {} renamed, {} transposed, {} cast; "
+      "nothing else changed",
+      grouped(sum.read), grouped(sum.written), grouped(sum.merged), grouped(sum.split), grouped(sum.dropped),
+      grouped(sum.renamed), grouped(sum.transposed), grouped(sum.cast)));
   if (sum.dropped > 0) talk.report(fmt::format("dropped: {}", some_names(sum.dropped_names, talk)));
 }
 
@@ -272,7 +394,7 @@ Value account_json(const Prepared& prepared, const StageOptions::Parsed& stages,
       .set("dropped", strings_json(sum.dropped_names))
       .set("renamed", sum.renamed)
       .set("transposed", sum.transposed)
-      .set("cast", 0)
+      .set("cast", sum.cast)
       .set("rules", rules_json(prepared.remap, stages.rules));
   Value warnings = strings_json(prepared.checkpoint.notes);
   for (const std::string& warning : prepared.warnings) warnings.push(warning);
@@ -280,7 +402,7 @@ Value account_json(const Prepared& prepared, const StageOptions::Parsed& stages,
   if (lines) {
     const auto renamings = by_new_name(prepared.remap);
     Value tensors = Value::array();
-    for (const LayoutStep& step : steps_of(prepared))
+    for (const LayoutStep& step : prepared.steps)
       tensors.push(step_json(prepared, step, renamings, stages.rules));
     doc.set("tensors", std::move(tensors));
   }

@@ -8,6 +8,7 @@
 
 #include "ckpt/formats/format.hpp"
 #include "ckpt/io/output.hpp"
+#include "ckpt/kernels/emit.hpp"
 #include "pipeline.hpp"
 #include "terminal.hpp"
 
@@ -17,6 +18,7 @@ namespace ckpt {
 struct WriteOptions {
   bool force = false;
   bool dry_run = false;
+  bool allow_overflow = false;
 
   void add(CLI::App& app);
 };
@@ -39,18 +41,35 @@ class Interruptible {
 /// The layout of `checkpoint` in `format`; errors name the file that it was read from.
 Plan plan_output(const Checkpoint& checkpoint, const Format& format);
 /// Emits `plan` and then compares the checksums of everything that was read for it.
-void emit_output(const Plan& plan, const Checkpoint& checkpoint, Sink& sink);
+/// Returns what casting lost.
+std::vector<CastReport> emit_output(const Plan& plan, const Checkpoint& checkpoint, Sink& sink);
+/// Throws `refused`, naming the tensors, where a finite number became infinite.
+void require_no_overflow(const std::vector<CastReport>& casts, const Checkpoint& checkpoint);
+/// What casting lost: a line for all, and one for each tensor that lost something.
+void print_casts(const std::vector<CastReport>& casts, const Checkpoint& checkpoint, const Talk& talk);
+/// Reads the output back, compares every element with what was planned and says what that proved. Throws
+/// `corrupt` where they differ.
+void verify_output(const Prepared& prepared, const std::string& path, const Talk& talk);
 
 /// Throws `usage` when the output is the input, by whatever path.
 void require_other_file(const std::string& input, const std::string& output);
 
+/// Throws `usage` when the folder `output` is where the input lies: a set written there could replace it.
+void require_other_folder(const std::string& input, const std::string& output);
+
 /// The row of the format that `name` (of `--to`) or else the output's extension calls for. Throws `usage`.
 const Format& output_format(const std::string& name, const std::string& path);
 
+/// What was written.
+struct Written {
+  std::uint64_t size = 0;  ///< bytes
+  std::vector<CastReport> casts;
+};
+
 /// Lays `prepared` out in `format` and, unless this is a dry run, writes it to `path`: whole or not at
 /// all, checksums of what was read compared before it gets its name. Returns the size in bytes.
-std::uint64_t write_checkpoint(const Prepared& prepared, const Format& format, const std::string& path,
-                               const WriteOptions& options, const Talk& talk);
+Written write_checkpoint(const Prepared& prepared, const Format& format, const std::string& path,
+                         const WriteOptions& options, const Talk& talk);
 
 /// Adds a warning for everything beside the tensors that `format` has no place for.
 void warn_of_losses(Prepared& prepared, const Format& format);
@@ -58,7 +77,7 @@ void warn_of_losses(Prepared& prepared, const Format& format);
 /// Counts of what became of every tensor; `read = written + merged - split + dropped` holds.
 struct Account {
   std::uint64_t read = 0, written = 0, merged = 0, split = 0, dropped = 0;
-  std::uint64_t renamed = 0, transposed = 0;
+  std::uint64_t renamed = 0, transposed = 0, cast = 0;
   std::vector<std::string> dropped_names;
 };
 Account account(const Prepared& prepared);

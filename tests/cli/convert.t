@@ -27,7 +27,6 @@ ckpt: testdata/burnpack/net.bpk: warning: safetensors has no place for 3 param i
 $ ckpt convert --quiet linear.bpk linear.safetensors --adapter none
 $ ckpt diff net.safetensors linear.safetensors > /dev/null 2>&1
 $ ckpt convert --quiet --adapter burn-to-pytorch linear.bpk back.safetensors
-ckpt: linear.bpk: warning: the kind of 1 module rests on its name alone: head (Linear); --explain shows all, --module settles them
 $ ckpt diff testdata/safetensors/linear.safetensors back.safetensors > /dev/null 2>&1
 
 # Two places that hold a model: nothing is written, both are named.

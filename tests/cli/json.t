@@ -11,6 +11,9 @@ $ for command in \
 >   "convert testdata/pytorch/net.pt c.bpk --explain" \
 >   "remap testdata/pytorch/net.pt --rename ^fc=>x" "remap testdata/safetensors/linear.safetensors d.safetensors" \
 >   "diff testdata/pytorch/net.pt testdata/pytorch/gpt2.pt" "diff testdata/pytorch/net.pt testdata/pytorch/legacy.pt" \
+>   "diff --names-only testdata/pytorch/net.pt testdata/pytorch/gpt2.pt" "lock testdata/pytorch/tied.pt" \
+>   "inspect testdata/pytorch/all_dtypes.pt --id --stats" "inspect testdata/pytorch/all_dtypes.pt --tensor special" \
+>   "remap testdata/pytorch/net.pt --infer testdata/pytorch/gpt2.pt" \
 >   "check testdata/pytorch/net.pt" "check testdata/burnpack/net.bpk"; do
 >   ckpt $command --json > out.json 2> /dev/null || test $? = 1 || echo "$command: status $?"
 >   python3 is_json.py < out.json || echo "$command"
@@ -35,7 +38,7 @@ $ python3 is_json.py < out.json && grep max_abs out.json
  "max_abs": "NaN"
 $ ckpt diff --json inf.safetensors far.safetensors | python3 is_json.py
 $ ckpt diff inf.safetensors far.safetensors
-w: values: max |a-b| inf at [2], 1 of 3 elements differ
+w: values: max |a-b| inf at [2], 1 of 3 elements differ (33 %), mean |a-b| inf
 0 equal, 1 different, 0 only in A, 0 only in B; worst=inf atol=0 rtol=0 DIFFERENT
 [1]
 

@@ -49,6 +49,7 @@ struct Tensor {
   std::string quantization = {};               ///< the scheme of a QFLOAT as one line of text, else empty
   std::string module_class = {};  ///< pickled class of the module that owns it, where one is known
 
+  std::string recorded_kind = {};  ///< what an earlier conversion noted of the module, else empty
   /// When there are any, `view` only counts bytes, and the elements are those of the pieces, one after
   /// the other along the first dimension.
   std::vector<Tensor> pieces = {};
@@ -79,5 +80,9 @@ Tensor joined(std::string name, std::vector<Tensor> pieces);
 
 /// Whether two tensors lie at the same place, element for element (tied weights).
 bool same_place(const Tensor& a, const Tensor& b);
+
+/// Whether a tensor is so much larger than what is stored of it that reading it whole says nothing more
+/// (`limits::repeated_bytes`, `limits::repetition`).
+bool repeats_too_much(const Tensor& tensor);
 
 }  // namespace ckpt

@@ -53,6 +53,7 @@ constexpr std::array table{
     Format{.name = "pytorch",
            .extensions = pytorch_extensions,
            .convention = Convention::pytorch,
+           .has_ties = true,
            .recognise = recognise_pytorch,
            .read = read_pytorch,
            .salvage = salvage_pytorch,

@@ -25,6 +25,7 @@ struct Format {
   bool has_metadata = false;     ///< the format has a place for text metadata
   bool has_scalars = false;      ///< … for burnpack's scalars
   bool has_param_ids = false;    ///< … for burn's ids of parameters
+  bool has_ties = false;         ///< tensors that share their elements are stored once
   /// Whether a file that begins with `head` (up to 512 bytes) and is `size` bytes long is of this
   /// format. Cheap and sure of itself: a row that is not sure comes later in the table.
   bool (*recognise)(std::span<const std::byte> head, std::uint64_t size);

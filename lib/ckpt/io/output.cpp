@@ -167,15 +167,24 @@ void AtomicOutput::give_name() {
   }
 }
 
-void AtomicOutput::commit() {
+void AtomicOutput::flush() {
   try {
     check_cancelled();
+    if (!is_special_ && ::fsync(descriptor_.get()) != 0) fail_with_errno("cannot be flushed to disk");
+    check_cancelled();
+    is_flushed_ = true;
+  } catch (Error& error) {
+    throw error.in_file(path_);
+  }
+}
+
+void AtomicOutput::commit() {
+  if (!is_flushed_) flush();
+  try {
     if (is_special_) {
       descriptor_ = Descriptor();
       return;
     }
-    if (::fsync(descriptor_.get()) != 0) fail_with_errno("cannot be flushed to disk");
-    check_cancelled();
     if (temporary_.empty()) give_name();
     if (!temporary_.empty()) {
       if (!options_.replace) {

@@ -35,7 +35,11 @@ class AtomicOutput final : public Sink {
   void write(std::span<const std::byte> bytes) override;
   bool move(const ByteSource& source, std::uint64_t offset, std::uint64_t size) override;
 
-  /// Flushes to disk and puts the file in its place. Throws `io`; the old file is then intact.
+  /// Flushes to disk. From then on only `commit()` is left, which no cancellation stops: of several
+  /// outputs that belong together, all are flushed before the first gets its name. Throws `io`.
+  void flush();
+  /// Flushes to disk, where that was not done, and puts the file in its place. Throws `io`; the old file is
+  /// then intact.
   void commit();
 
  private:
@@ -50,6 +54,7 @@ class AtomicOutput final : public Sink {
   std::string temporary_;  // name of the temporary file; empty while it has none
   Options options_;
   Descriptor descriptor_;
+  bool is_flushed_ = false;
   bool is_special_ = false;  // a device or pipe: no temporary file, nothing to rename
 };
 

@@ -18,7 +18,7 @@ std::uint32_t crc32(std::uint32_t crc, std::span<const std::byte> bytes) {
 
 struct Sha256::State {
   struct Free {
-    void operator()(EVP_MD_CTX* old) const noexcept { EVP_MD_CTX_free(old); }
+    void operator()(EVP_MD_CTX* digest) const noexcept { EVP_MD_CTX_free(digest); }
   };
   std::unique_ptr<EVP_MD_CTX, Free> context{EVP_MD_CTX_new()};
 

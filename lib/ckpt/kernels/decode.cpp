@@ -6,48 +6,10 @@
 #include <limits>
 
 #include "ckpt/core/error.hpp"
+#include "ckpt/kernels/minifloat.hpp"
 
 namespace ckpt {
 namespace {
-
-/// The layout of a floating-point type of at most 16 bits.
-struct Minifloat {
-  unsigned exponent_bits;
-  unsigned mantissa_bits;
-  int bias;
-  enum class Special {
-    ieee,  ///< the highest exponent holds infinities and NaN
-    fn,    ///< only all ones is NaN, there is no infinity
-    fnuz,  ///< only minus zero is NaN, there is no infinity
-  } special;
-};
-
-using enum Minifloat::Special;
-constexpr Minifloat half{5, 10, 15, ieee};
-constexpr Minifloat brain{8, 7, 127, ieee};
-// OCP "8-bit Floating Point Specification" and, for FNUZ, the types of MLIR and PyTorch of that name.
-constexpr Minifloat e4m3{4, 3, 7, fn};
-constexpr Minifloat e5m2{5, 2, 15, ieee};
-constexpr Minifloat e4m3fnuz{4, 3, 8, fnuz};
-constexpr Minifloat e5m2fnuz{5, 2, 16, fnuz};
-
-double decode_minifloat(unsigned bits, const Minifloat& type) {
-  const unsigned mantissa_mask = (1U << type.mantissa_bits) - 1;
-  const unsigned exponent_mask = (1U << type.exponent_bits) - 1;
-  const unsigned mantissa = bits & mantissa_mask;
-  const unsigned exponent = (bits >> type.mantissa_bits) & exponent_mask;
-  const bool is_negative = ((bits >> (type.mantissa_bits + type.exponent_bits)) & 1U) != 0;
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  if (type.special == ieee && exponent == exponent_mask)
-    return mantissa != 0 ? nan : is_negative ? -HUGE_VAL : HUGE_VAL;
-  if (type.special == fn && exponent == exponent_mask && mantissa == mantissa_mask) return nan;
-  if (type.special == fnuz && is_negative && exponent == 0 && mantissa == 0) return nan;
-  const int scale =
-      (exponent == 0 ? 1 : static_cast<int>(exponent)) - type.bias - static_cast<int>(type.mantissa_bits);
-  const double value =
-      std::ldexp(static_cast<double>(mantissa + (exponent == 0 ? 0U : mantissa_mask + 1)), scale);
-  return is_negative ? -value : value;
-}
 
 template <typename T> void decode_plain(std::span<const std::byte> bytes, std::vector<long double>& out) {
   for (std::size_t i = 0; i + sizeof(T) <= bytes.size(); i += sizeof(T)) {
@@ -58,7 +20,8 @@ template <typename T> void decode_plain(std::span<const std::byte> bytes, std::v
 }
 
 template <typename Bits>
-void decode_small(std::span<const std::byte> bytes, const Minifloat& type, std::vector<long double>& out) {
+void decode_small(std::span<const std::byte> bytes, DType dtype, std::vector<long double>& out) {
+  const Minifloat type = minifloat(dtype == DType::c32 ? DType::f16 : dtype).value();
   for (std::size_t i = 0; i + sizeof(Bits) <= bytes.size(); i += sizeof(Bits)) {
     Bits bits{};
     std::memcpy(&bits, bytes.data() + i, sizeof(Bits));
@@ -66,7 +29,66 @@ void decode_small(std::span<const std::byte> bytes, const Minifloat& type, std::
   }
 }
 
+template <typename T, typename Of>
+void convert(std::span<const std::byte> bytes, std::vector<double>& out, Of of) {
+  const std::size_t count = bytes.size() / sizeof(T);
+  out.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    T value{};
+    std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
+    out[i] = of(value);
+  }
+}
+
+std::uint32_t as_bits(float value) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+float as_float(std::uint32_t bits) {
+  float value = 0;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
 }  // namespace
+
+bool decodes_to_double(DType dtype) {
+  return can_decode(dtype) && dtype != DType::i64 && dtype != DType::u64 &&
+         info(dtype).kind != DTypeClass::complex;
+}
+
+void decode(DType dtype, std::span<const std::byte> bytes, std::vector<double>& out) {
+  switch (dtype) {
+    case DType::f64:
+      return convert<double>(bytes, out, [](double x) { return x; });
+    case DType::f32:
+    case DType::flex32:
+      return convert<float>(bytes, out, [](float x) { return static_cast<double>(x); });
+    case DType::bf16:
+      return convert<std::uint16_t>(bytes, out, [](std::uint16_t bits) {
+        return static_cast<double>(as_float(static_cast<std::uint32_t>(bits) << 16U));
+      });
+    case DType::f16:
+      return convert<std::uint16_t>(bytes, out, [](std::uint16_t bits) {
+        // The bias of the exponent, of subnormal numbers too, is mended by a product, which is exact;
+        // infinities and NaN keep the highest exponent. Without a branch, so that vector code is made.
+        const std::uint32_t sign = (bits & 0x8000U) << 16U;
+        const std::uint32_t wide = (bits & 0x7FFFU) << 13U;
+        const std::uint32_t number = as_bits(as_float(wide) * 0x1p112F);
+        const std::uint32_t special = 0x7F800000U | (wide & 0x7FFFFFU);
+        return static_cast<double>(as_float(sign | ((bits & 0x7C00U) == 0x7C00U ? special : number)));
+      });
+    case DType::i32:
+      return convert<std::int32_t>(bytes, out, [](std::int32_t x) { return static_cast<double>(x); });
+    default:
+      break;
+  }
+  std::vector<long double> numbers;
+  decode(dtype, bytes, numbers);
+  out.assign(numbers.begin(), numbers.end());
+}
 
 bool can_decode(DType dtype) { return element_size(dtype) != 0 && dtype != DType::qfloat; }
 
@@ -82,18 +104,14 @@ void decode(DType dtype, std::span<const std::byte> bytes, std::vector<long doub
     case DType::c64:
       return decode_plain<float>(bytes, out);
     case DType::f16:
-    case DType::c32:
-      return decode_small<std::uint16_t>(bytes, half, out);
     case DType::bf16:
-      return decode_small<std::uint16_t>(bytes, brain, out);
+    case DType::c32:
+      return decode_small<std::uint16_t>(bytes, dtype, out);
     case DType::f8_e4m3:
-      return decode_small<std::uint8_t>(bytes, e4m3, out);
     case DType::f8_e5m2:
-      return decode_small<std::uint8_t>(bytes, e5m2, out);
     case DType::f8_e4m3fnuz:
-      return decode_small<std::uint8_t>(bytes, e4m3fnuz, out);
     case DType::f8_e5m2fnuz:
-      return decode_small<std::uint8_t>(bytes, e5m2fnuz, out);
+      return decode_small<std::uint8_t>(bytes, dtype, out);
     case DType::f8_e8m0:
       for (const std::byte b : bytes) {
         const int exponent = std::to_integer<int>(b);

@@ -37,7 +37,8 @@ class Emitter {
   void operator()(const Plan::TensorData& segment) {
     const Tensor& tensor = checkpoint_.tensors.at(segment.index);
     const View& view = tensor.view;
-    const bool is_plain = !view.strides && !view.big_endian && tensor.pieces.empty();
+    const bool is_plain =
+        !view.strides && !view.big_endian && tensor.pieces.empty() && tensor.dtype == view.stored;
     if (is_plain && !plan_.needs_crc32 && move(tensor)) return;
     std::uint32_t crc = 0;
     reader_.start(tensor);
@@ -46,7 +47,10 @@ class Emitter {
       sink_.write(piece);
     }
     if (plan_.needs_crc32) crc32_.push_back(crc);
+    if (reader_.cast_statistics().elements > 0) casts_.push_back({segment.index, reader_.cast_statistics()});
   }
+
+  std::vector<CastReport> take_casts() { return std::move(casts_); }
 
  private:
   bool move(const Tensor& tensor) {
@@ -62,13 +66,16 @@ class Emitter {
   Sink& sink_;
   TensorReader reader_;
   std::vector<std::uint32_t> crc32_;
+  std::vector<CastReport> casts_;
 };
 
 }  // namespace
 
-void emit(const Plan& plan, const Checkpoint& checkpoint, Sink& sink, std::uint64_t memory) {
+std::vector<CastReport> emit(const Plan& plan, const Checkpoint& checkpoint, Sink& sink,
+                             std::uint64_t memory) {
   Emitter emitter(plan, checkpoint, sink, memory);
   for (const Plan::Segment& segment : plan.segments) std::visit(emitter, segment);
+  return emitter.take_casts();
 }
 
 }  // namespace ckpt

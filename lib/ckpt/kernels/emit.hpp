@@ -1,16 +1,26 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "ckpt/core/checkpoint.hpp"
 #include "ckpt/core/plan.hpp"
 #include "ckpt/core/sink.hpp"
+#include "ckpt/kernels/cast.hpp"
 
 namespace ckpt {
 
+/// What casting one tensor of a checkpoint lost.
+struct CastReport {
+  std::size_t tensor = 0;  ///< index into the checkpoint's tensors
+  CastStatistics statistics;
+};
+
 /// Turns a plan into bytes: the one place where tensor data flows. Every tensor is pulled once, in
 /// file order, through buffers of `memory` bytes; plain ranges are offered to the sink to be moved.
-/// Throws what reading and writing throw.
-void emit(const Plan& plan, const Checkpoint& checkpoint, Sink& sink, std::uint64_t memory = 64U << 20);
+/// Returns what casting lost, a report for each tensor that was cast. Throws what reading and writing throw.
+std::vector<CastReport> emit(const Plan& plan, const Checkpoint& checkpoint, Sink& sink,
+                             std::uint64_t memory = 64U << 20);
 
 }  // namespace ckpt

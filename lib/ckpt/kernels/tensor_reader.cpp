@@ -12,6 +12,7 @@ namespace {
 // Plain ranges go through a piece that stays in the second-level cache on its way to the sink.
 constexpr std::uint64_t plain_piece = 4U << 20;
 // A block of the source is read whole when a quarter of it is wanted, or when it is no larger than this.
+constexpr std::size_t cast_elements_at_once = 256U << 10;
 constexpr std::uint64_t always_whole = 16U << 10;
 
 }  // namespace
@@ -22,6 +23,8 @@ TensorReader::TensorReader(std::uint64_t memory)
 void TensorReader::start(const Tensor& tensor) {
   whole_ = &tensor;
   piece_ = 0;
+  uncast_ = {};
+  cast_statistics_ = {};
   start_piece(tensor.pieces.empty() ? tensor : tensor.pieces.front());
 }
 
@@ -54,6 +57,7 @@ void TensorReader::start_piece(const Tensor& tensor) {
 }
 
 std::span<const std::byte> TensorReader::next() {
+  if (!uncast_.empty()) return next_cast();
   while (done_ >= tensor_->view.bytes) {
     if (piece_ + 1 >= whole_->pieces.size()) return {};
     start_piece(whole_->pieces[++piece_]);
@@ -62,10 +66,21 @@ std::span<const std::byte> TensorReader::next() {
     const std::span<std::byte> piece = dimensions_.empty() ? next_plain() : next_strided();
     if (tensor_->view.big_endian) swap_bytes(piece, info(tensor_->view.stored).unit);
     done_ += piece.size();
-    return piece;
+    if (tensor_->view.stored == whole_->dtype) return piece;
+    uncast_ = piece;
+    return next_cast();
   } catch (Error& error) {
     throw error.in(fmt::format("tensor {}", printable(whole_->name)));
   }
+}
+
+/// Casts in steps, so that a wider type needs no larger buffer than a narrow one.
+std::span<const std::byte> TensorReader::next_cast() {
+  const std::size_t count = std::min<std::size_t>(uncast_.size() / size_, cast_elements_at_once);
+  cast_.resize(count * element_size(whole_->dtype));
+  cast_elements(tensor_->view.stored, whole_->dtype, uncast_.first(count * size_), cast_, cast_statistics_);
+  uncast_ = uncast_.subspan(count * size_);
+  return cast_;
 }
 
 std::span<std::byte> TensorReader::next_plain() {

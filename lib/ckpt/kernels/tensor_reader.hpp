@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "ckpt/core/tensor.hpp"
+#include "ckpt/kernels/cast.hpp"
 #include "ckpt/kernels/strided_copy.hpp"
 
 namespace ckpt {
 
-/// Gathers tensors, one after the other, into contiguous row-major little-endian bytes, a piece at a
+/// Gathers tensors, one after the other, into contiguous row-major little-endian bytes of the type that
+/// they are to be delivered in, a piece at a
 /// time through two buffers of fixed size, however large the tensor and whatever its strides.
 class TensorReader {
  public:
@@ -22,6 +24,8 @@ class TensorReader {
   /// The next piece, whole elements; empty at the end. Valid until the next call. Throws what reading
   /// the source throws, told of the tensor.
   std::span<const std::byte> next();
+  /// What casting has lost of the tensor so far; all zero where nothing is cast.
+  const CastStatistics& cast_statistics() const noexcept { return cast_statistics_; }
 
  private:
   struct Dimension {
@@ -30,6 +34,7 @@ class TensorReader {
     std::uint64_t target_step;  // in bytes of the contiguous form
   };
   void start_piece(const Tensor& tensor);
+  std::span<const std::byte> next_cast();
   std::span<std::byte> next_plain();
   std::span<std::byte> next_strided();
   void gather(std::uint64_t source, std::byte* target, std::span<Dimension> block);
@@ -38,6 +43,9 @@ class TensorReader {
   std::uint64_t source_capacity_;
   std::vector<std::byte> target_;
   std::vector<std::byte> source_;
+  std::span<const std::byte> uncast_;  // of the last piece, what is still to be cast
+  std::vector<std::byte> cast_;
+  CastStatistics cast_statistics_;
   const Tensor* whole_ = nullptr;
   std::size_t piece_ = 0;              // of `whole_`, the one that is being read
   const Tensor* tensor_ = nullptr;     // the same, or `whole_` where it has no pieces

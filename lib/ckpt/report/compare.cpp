@@ -1,179 +1,182 @@
 #include "ckpt/report/compare.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
-#include <cstring>
-#include <limits>
+#include <exception>
+#include <map>
+#include <mutex>
 #include <string_view>
+#include <thread>
+#include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
-#include "ckpt/kernels/decode.hpp"
-#include "ckpt/kernels/tensor_reader.hpp"
+#include "ckpt/kernels/checksum.hpp"
+#include "ckpt/report/compare_values.hpp"
+#include "ckpt/report/identity.hpp"
 
 namespace ckpt {
 namespace {
 
-/// The index of the element that stands at `position` in row-major order.
-std::vector<std::uint64_t> unravel(std::uint64_t position, const Shape& shape) {
-  std::vector<std::uint64_t> index(shape.size());
-  for (std::size_t i = shape.size(); i-- > 0;) {
-    index[i] = position % shape[i];
-    position /= shape[i];
-  }
-  return index;
-}
-
-struct Number {
-  long double real = 0;
-  long double imaginary = 0;  // 0 for all but complex types
-};
-
-bool is_same(long double p, long double q) { return p == q || (std::isnan(p) && std::isnan(q)); }
-
-/// The difference of two parts; none where both are the same infinity or NaN.
-long double difference_of(long double p, long double q) { return is_same(p, q) ? 0 : p - q; }
-
-/// NaN where a part is NaN, which `hypot` forgets beside an infinity.
-long double modulus(long double real, long double imaginary) {
-  if (imaginary == 0 || std::isnan(real)) return std::fabs(real);
-  return std::isnan(imaginary) ? imaginary : std::hypot(real, imaginary);
-}
-
-class ValueComparer {
- public:
-  ValueComparer(const Tolerance& tolerance, std::uint64_t memory)
-      : tolerance_(tolerance), a_(memory / 2), b_(memory / 2) {}
-
-  ValueDifference run(const Tensor& a, const Tensor& b) {
-    difference_ = {.count = 0, .elements = a.elements(), .max_abs = 0};
-    const bool is_same_type = a.dtype == b.dtype;
-    if (is_same_type && same_place(a, b)) return difference_;
-    const bool is_number = can_decode(a.dtype) && can_decode(b.dtype);
-    // Packed elements have no size in bytes of their own: they are compared byte by byte.
-    const std::size_t a_size = is_number ? element_size(a.dtype) : 1;
-    const std::size_t b_size = is_number ? element_size(b.dtype) : 1;
-    if (!is_number && a.byte_size() != b.byte_size()) {
-      difference_.count = difference_.elements;
-      difference_.max_abs = std::numeric_limits<double>::quiet_NaN();
-      return difference_;
-    }
-    a_.start(a);
-    b_.start(b);
-    std::span<const std::byte> left;
-    std::span<const std::byte> right;
-    std::uint64_t position = 0;
-    while (true) {
-      if (left.empty()) left = a_.next();
-      if (right.empty()) right = b_.next();
-      const std::size_t count = std::min(left.size() / a_size, right.size() / b_size);
-      if (count == 0) break;
-      const std::span<const std::byte> x = left.first(count * a_size);
-      const std::span<const std::byte> y = right.first(count * b_size);
-      if (!is_same_type || std::memcmp(x.data(), y.data(), x.size()) != 0) {
-        if (is_number) compare_numbers(a.dtype, x, b.dtype, y, position);
-        else compare_bytes(x, y);
-      }
-      left = left.subspan(x.size());
-      right = right.subspan(y.size());
-      position += count;
-    }
-    if (has_place_) difference_.at = unravel(place_, a.shape);
-    has_place_ = false;
-    return difference_;
-  }
-
- private:
-  void compare_bytes(std::span<const std::byte> x, std::span<const std::byte> y) {
-    for (std::size_t i = 0; i < x.size(); ++i)
-      if (x[i] != y[i]) ++difference_.count;
-    difference_.max_abs = std::numeric_limits<double>::quiet_NaN();
-  }
-
-  void compare_numbers(DType a, std::span<const std::byte> x, DType b, std::span<const std::byte> y,
-                       std::uint64_t position) {
-    // In steps that keep the decoded numbers in the first-level cache.
-    constexpr std::size_t step = 1024;
-    const std::size_t count = x.size() / element_size(a);
-    for (std::size_t at = 0; at < count; at += step) {
-      const std::size_t n = std::min(step, count - at);
-      const std::span<const std::byte> left = x.subspan(at * element_size(a), n * element_size(a));
-      const std::span<const std::byte> right = y.subspan(at * element_size(b), n * element_size(b));
-      if (a == b && std::memcmp(left.data(), right.data(), left.size()) == 0) continue;
-      decode(a, left, numbers_a_);
-      decode(b, right, numbers_b_);
-      const std::size_t per_a = numbers_per_element(a);
-      const std::size_t per_b = numbers_per_element(b);
-      for (std::size_t i = 0; i < n; ++i) {
-        const Number p{numbers_a_[i * per_a], per_a == 2 ? numbers_a_[i * per_a + 1] : 0};
-        const Number q{numbers_b_[i * per_b], per_b == 2 ? numbers_b_[i * per_b + 1] : 0};
-        if (is_outside(p, q, position + at + i)) ++difference_.count;
+/// Runs `work(index, comparer)` for every index below `count`, on some threads, each with a comparer of
+/// its own. The first error by index comes out.
+template <typename Work>
+void for_each_index(std::size_t count, const CompareOptions& options, const Work& work) {
+  const unsigned wanted =
+      options.threads != 0 ? options.threads : std::max(std::thread::hardware_concurrency(), 1U);
+  const std::size_t threads = std::clamp<std::size_t>(count, 1, wanted);
+  std::atomic<std::size_t> next = 0;
+  std::atomic<bool> has_failed = false;
+  std::mutex mutex;
+  std::exception_ptr error;
+  std::size_t failed = 0;
+  const auto run = [&] {
+    ValueComparer comparer(options.tolerance, options.memory / threads);
+    for (std::size_t i = next++; i < count && !has_failed; i = next++) {
+      try {
+        work(i, comparer);
+      } catch (...) {
+        const std::scoped_lock lock(mutex);
+        has_failed = true;
+        if (!error || i < failed) error = std::current_exception(), failed = i;
       }
     }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < threads; ++i) others.emplace_back(run);
+    run();
   }
+  if (error) std::rethrow_exception(error);
+}
 
-  /// Whether the pair lies outside the tolerance; keeps the largest distance.
-  bool is_outside(const Number& p, const Number& q, std::uint64_t position) {
-    if (is_same(p.real, q.real) && is_same(p.imaginary, q.imaginary)) return false;
-    const auto distance =
-        static_cast<double>(modulus(difference_of(p.real, q.real), difference_of(p.imaginary, q.imaginary)));
-    // A number against NaN is farther than any distance, and stays so.
-    const bool is_farther =
-        !std::isnan(difference_.max_abs) && (std::isnan(distance) || distance > difference_.max_abs);
-    if (is_farther) {
-      difference_.max_abs = distance;
-      place_ = position;
-      has_place_ = true;
-    }
-    const long double size = modulus(q.real, q.imaginary);
-    if (!std::isfinite(distance) || !std::isfinite(size)) return true;
-    return !(static_cast<long double>(distance) <= static_cast<long double>(tolerance_.absolute) +
-                                                       static_cast<long double>(tolerance_.relative) * size);
+bool is_other_type(const Tensor& a, const Tensor& b) {
+  return a.dtype != b.dtype || a.quantization != b.quantization;
+}
+
+/// Whether only the first dimension differs, and rows can be cut off.
+bool differ_in_rows(const Tensor& a, const Tensor& b) {
+  return a.shape.size() == b.shape.size() && !a.shape.empty() &&
+         std::equal(a.shape.begin() + 1, a.shape.end(), b.shape.begin() + 1) && !is_other_type(a, b) &&
+         a.pieces.empty() && b.pieces.empty() && element_size(a.dtype) != 0 && a.dtype != DType::qfloat &&
+         a.elements() > 0 && b.elements() > 0;
+}
+
+void compare_pair(Difference& pair, std::optional<ValueDifference>& found, ValueComparer& comparer) {
+  if (pair.a->shape == pair.b->shape) {
+    found = comparer.run(*pair.a, *pair.b);
+  } else if (differ_in_rows(*pair.a, *pair.b)) {
+    const std::uint64_t common = std::min(pair.a->shape.front(), pair.b->shape.front());
+    if (comparer.run(rows(*pair.a, 0, common), rows(*pair.b, 0, common)).count == 0)
+      pair.common_rows = common;
   }
+}
 
-  Tolerance tolerance_;
-  TensorReader a_;
-  TensorReader b_;
-  ValueDifference difference_;
-  std::uint64_t place_ = 0;
-  bool has_place_ = false;
-  std::vector<long double> numbers_a_;
-  std::vector<long double> numbers_b_;
+/// What must be the same of two tensors before their bytes are looked at.
+using Kind = std::tuple<DType, Shape, std::string>;
+using Tensors = std::vector<const Tensor*>;
+
+Kind kind_of(const Tensor& tensor) { return {tensor.dtype, tensor.shape, tensor.quantization}; }
+
+/// A digest of the first piece: most tensors differ there.
+Digest sample(const Tensor& tensor) {
+  constexpr std::uint64_t small = 128U << 10;
+  TensorReader reader(small);
+  reader.start(tensor);
+  Sha256 sha;
+  sha.update(reader.next());
+  return sha.finish();
+}
+
+struct Candidates {
+  Tensors a, b;
 };
+
+template <typename Key, typename KeyOf>
+std::map<Key, Candidates> grouped_by(const Candidates& all, const KeyOf& key_of) {
+  std::map<Key, Candidates> groups;
+  for (const Tensor* tensor : all.a) groups[key_of(*tensor)].a.push_back(tensor);
+  for (const Tensor* tensor : all.b) groups[key_of(*tensor)].b.push_back(tensor);
+  std::erase_if(groups, [](const auto& group) { return group.second.a.empty() || group.second.b.empty(); });
+  return groups;
+}
+
+/// Tensors of equal bytes of which either side has just one.
+std::vector<std::pair<const Tensor*, const Tensor*>> find_renamed(const Candidates& all) {
+  std::vector<std::pair<const Tensor*, const Tensor*>> renamed;
+  TensorReader reader(2U << 20);
+  for (const auto& [kind, same_kind] : grouped_by<Kind>(all, kind_of))
+    for (const auto& [begin, alike] : grouped_by<Digest>(same_kind, sample)) {
+      const auto whole = [&](const Tensor& tensor) { return tensor_digest(tensor, reader); };
+      for (const auto& [digest, equal] : grouped_by<Digest>(alike, whole))
+        if (equal.a.size() == 1 && equal.b.size() == 1)
+          renamed.emplace_back(equal.a.front(), equal.b.front());
+    }
+  return renamed;
+}
+
+/// Takes the renamed tensors out of the lists of what only one side has.
+void set_renamed(Comparison& result) {
+  Candidates all;
+  const auto is_worth_it = [](const Tensor* t) { return t->elements() > 0 && !repeats_too_much(*t); };
+  std::ranges::copy_if(result.only_in_a, std::back_inserter(all.a), is_worth_it);
+  std::ranges::copy_if(result.only_in_b, std::back_inserter(all.b), is_worth_it);
+  result.renamed = find_renamed(all);
+  std::unordered_set<const Tensor*> found;
+  for (const auto& [a, b] : result.renamed) found.insert({a, b});
+  std::unordered_map<const Tensor*, std::size_t> order;
+  for (const Tensor* tensor : result.only_in_a) order.emplace(tensor, order.size());
+  std::ranges::sort(result.renamed, {}, [&](const auto& pair) { return order.at(pair.first); });
+  std::erase_if(result.only_in_a, [&](const Tensor* t) { return found.contains(t); });
+  std::erase_if(result.only_in_b, [&](const Tensor* t) { return found.contains(t); });
+}
 
 }  // namespace
 
-Comparison compare(const Checkpoint& a, const Checkpoint& b, const Tolerance& tolerance,
-                   std::uint64_t memory) {
+Comparison compare_with(const CompareOptions& options, const Checkpoint& a, const Checkpoint& b) {
   Comparison result;
-  ValueComparer values(tolerance, memory);
   std::unordered_map<std::string_view, const Tensor*> in_b;
   for (const Tensor& tensor : b.tensors) in_b.emplace(tensor.name, &tensor);
-  std::unordered_map<std::string_view, bool> in_a;
+  std::unordered_set<std::string_view> in_a;
+  std::vector<Difference> pairs;
   for (const Tensor& tensor : a.tensors) {
-    in_a.emplace(tensor.name, true);
+    in_a.insert(tensor.name);
     const auto other = in_b.find(tensor.name);
-    if (other == in_b.end()) {
-      result.only_in_a.push_back(&tensor);
-      continue;
-    }
-    Difference difference{.a = &tensor, .b = other->second, .values = std::nullopt};
-    if (tensor.shape != other->second->shape) {
-      difference.what = Difference::What::shape;
-      result.different.push_back(std::move(difference));
-      continue;
-    }
-    const ValueDifference value = values.run(tensor, *other->second);
-    if (std::isnan(value.max_abs) || value.max_abs > result.max_abs) result.max_abs = value.max_abs;
-    if (value.count > 0) difference.values = value;
-    const bool is_other_type =
-        tensor.dtype != other->second->dtype || tensor.quantization != other->second->quantization;
-    if (is_other_type) difference.what = Difference::What::dtype;
-    if (is_other_type || difference.values) result.different.push_back(std::move(difference));
-    else ++result.equal;
+    if (other == in_b.end()) result.only_in_a.push_back(&tensor);
+    else pairs.push_back({.a = &tensor, .b = other->second, .values = std::nullopt});
   }
   for (const Tensor& tensor : b.tensors)
     if (!in_a.contains(tensor.name)) result.only_in_b.push_back(&tensor);
+
+  std::vector<std::optional<ValueDifference>> found(pairs.size());
+  if (options.reads_values) {
+    for_each_index(pairs.size(), options, [&](std::size_t i, ValueComparer& comparer) {
+      compare_pair(pairs[i], found[i], comparer);
+    });
+    set_renamed(result);
+  }
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    Difference& pair = pairs[i];
+    if (found[i] && !std::isnan(result.max_abs) &&
+        (std::isnan(found[i]->max_abs) || found[i]->max_abs > result.max_abs))
+      result.max_abs = found[i]->max_abs;
+    if (found[i] && found[i]->count > 0) pair.values = std::move(found[i]);
+    const bool is_same_shape = pair.a->shape == pair.b->shape;
+    if (!is_same_shape) pair.what = Difference::What::shape;
+    else if (is_other_type(*pair.a, *pair.b)) pair.what = Difference::What::dtype;
+    else if (!pair.values) {
+      ++result.equal;
+      continue;
+    }
+    result.different.push_back(std::move(pair));
+  }
   return result;
+}
+
+Comparison compare(const Checkpoint& a, const Checkpoint& b, const Tolerance& tolerance,
+                   std::uint64_t memory) {
+  return compare_with({.tolerance = tolerance, .memory = memory}, a, b);
 }
 
 }  // namespace ckpt

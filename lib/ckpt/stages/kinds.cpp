@@ -10,6 +10,7 @@
 
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
+#include "ckpt/stages/cast.hpp"
 #include "ckpt/stages/names.hpp"
 #include "ckpt/stages/rule.hpp"
 
@@ -56,6 +57,15 @@ std::optional<Verdict> by_class(const Module& module) {
   return std::nullopt;
 }
 
+/// What an earlier conversion noted.
+std::optional<Verdict> by_record(const Module& module) {
+  for (const Tensor* tensor : module.tensors)
+    if (!tensor->recorded_kind.empty())
+      if (const ModuleKind* found = find_kind(tensor->recorded_kind))
+        return Verdict{found, "recorded in the file's metadata"};
+  return std::nullopt;
+}
+
 /// What a matrix and its bias prove. `rows` is the dimension that the bias of a Linear has in this layout.
 std::optional<Verdict> by_bias(const Tensor& weight, const Tensor* bias, Direction direction) {
   if (!is_vector(bias)) return std::nullopt;
@@ -78,6 +88,9 @@ std::optional<Verdict> by_siblings(const Module& module, Direction direction) {
   const Tensor* bias = module.find("bias");
   const Tensor* gamma = module.find("gamma");
   const Tensor* beta = module.find("beta");
+  if (std::ranges::any_of(module.tensors,
+                          [](const Tensor* t) { return is_quantisation_companion(leaf_name(t->name)); }))
+    return kind("none", "a quantised weight: its numbers are packed in an order of their own");
   if (module.find("running_mean") != nullptr && module.find("running_var") != nullptr)
     return kind("BatchNorm", "running_mean and running_var stand beside it");
   if (is_vector(gamma) && is_vector(beta) && gamma->shape == beta->shape)
@@ -127,8 +140,10 @@ std::string without_indices(std::string_view path) {
 class Neighbours {
  public:
   void add(std::string_view path, const ModuleKind* kind) {
+    // One item of a list says nothing of the others: a Sequential holds whatever it likes.
+    if (is_index(leaf_name(path))) return;
     put(by_path_, without_indices(path), kind);
-    if (!is_index(leaf_name(path))) put(by_segment_, std::string(leaf_name(path)), kind);
+    put(by_segment_, std::string(leaf_name(path)), kind);
   }
   std::optional<Verdict> find(std::string_view path) const {
     if (const auto found = by_path_.find(without_indices(path));
@@ -152,6 +167,16 @@ class Neighbours {
   Kinds by_segment_;
 };
 
+/// Whether a weight of so many dimensions can be one of that kind.
+bool holds_rank(const ModuleKind& kind, std::size_t rank) {
+  const bool is_matrix_kind = kind.name == "Linear" || kind.name == "Conv1D" || kind.name == "Embedding";
+  return kind.name == "none" || (rank == 2 ? is_matrix_kind : !is_matrix_kind && kind.name != "Conv");
+}
+
+bool fits_a_side(const Tensor& weight, const Tensor& bias) {
+  return bias.shape[0] == weight.shape[0] || bias.shape[0] == weight.shape[1];
+}
+
 std::string undecided_reason(const Module& module) {
   const Tensor* weight = module.find("weight");
   const Tensor* bias = module.find("bias");
@@ -164,8 +189,11 @@ std::string undecided_reason(const Module& module) {
 
 class Decider {
  public:
-  Decider(const Checkpoint& checkpoint, Direction direction, const std::vector<KindRule>& rules)
+  Decider(const Checkpoint& checkpoint, Direction direction, const std::vector<KindRule>& rules,
+          const Target* target)
       : direction_(direction), rules_(rules) {
+    if (target != nullptr)
+      for (const TargetTensor& tensor : target->tensors) target_.emplace(tensor.name, &tensor.shape);
     names_.reserve(checkpoint.tensors.size());
     for (const Tensor& tensor : checkpoint.tensors) names_.emplace(tensor.name, &tensor);
     for (const Tensor& tensor : checkpoint.tensors) {
@@ -196,7 +224,9 @@ class Decider {
         decision.evidence = std::move(verdict->evidence);
       };
       settle(by_rule(module.path), Strength::given);
+      settle(by_target(module), Strength::target);
       settle(by_class(module), Strength::pickled_class);
+      settle(by_record(module), Strength::recorded);
       if (decision.kind == nullptr) settle(by_siblings(module, direction_), Strength::siblings);
       if (decision.kind == nullptr) {
         open.push_back(decisions_.size());
@@ -216,6 +246,36 @@ class Decider {
     for (const KindRule& rule : rules_)
       if (rule.path.matches(path))
         return Verdict{rule.kind, fmt::format("given by `{}`", printable(rule.text))};
+    return std::nullopt;
+  }
+
+  const Shape* target_shape(const Module& module, std::string_view leaf) const {
+    const auto at = target_.find(join_path(module.path, leaf));
+    return at == target_.end() ? nullptr : at->second;
+  }
+
+  /// What the names and shapes of the target say. A square matrix fits either way and says nothing.
+  std::optional<Verdict> by_target(const Module& module) const {
+    if (target_.empty()) return std::nullopt;
+    const Tensor* weight = module.find("weight");
+    const Tensor* vector = weight != nullptr ? weight : module.find("gamma");
+    const std::string_view norm_leaf = direction_ == Direction::pytorch_to_burn ? "gamma" : "weight";
+    if (is_vector(vector) && target_shape(module, norm_leaf) != nullptr && vector != module.find(norm_leaf))
+      return kind(module.find("running_mean") != nullptr ? "BatchNorm" : "LayerNorm",
+                  fmt::format("the target has {} there", norm_leaf));
+    if (is_vector(vector) && vector == module.find("gamma") && target_shape(module, "gamma") != nullptr)
+      return kind("none", "the target has gamma there as well");
+    if (is_vector(weight) && target_shape(module, "alpha") != nullptr)
+      return kind("PRelu", "the target has alpha there");
+    const Shape* wanted = target_shape(module, "weight");
+    if (weight == nullptr || wanted == nullptr || weight->shape.size() != 2 || wanted->size() != 2 ||
+        weight->shape[0] == weight->shape[1])
+      return std::nullopt;
+    const std::string evidence =
+        fmt::format("the target's weight is {}, this one {}", to_string(*wanted), to_string(weight->shape));
+    if (*wanted == weight->shape)
+      return kind(module.find("bias") != nullptr ? "Conv1D" : "Embedding", evidence);
+    if ((*wanted)[0] == weight->shape[1] && (*wanted)[1] == weight->shape[0]) return kind("Linear", evidence);
     return std::nullopt;
   }
 
@@ -252,6 +312,7 @@ class Decider {
       const auto hidden = names_.find(join_path(path, "weight_hh_l0"));
       if (hidden == names_.end() || hidden->second->shape.size() != 2) return;
       const Shape& shape = hidden->second->shape;
+      if (mark.shape.size() != 2 || mark.shape[0] != shape[0]) return;
       if (shape[0] != shape[1] * kind.gates) return;
       evidence = fmt::format("weight_hh_l0 {} stacks {} gate{}", to_string(shape), kind.gates,
                              kind.gates == 1 ? "" : "s");
@@ -269,14 +330,20 @@ class Decider {
   }
 
   void settle_open(KindDecision& decision, const Module& module, const Neighbours& neighbours) const {
-    if (std::optional<Verdict> verdict = neighbours.find(module.path)) {
+    const Tensor* weight = module.find("weight");
+    const std::size_t rank = weight != nullptr ? weight->shape.size() : 1;
+    // A bias that fits neither dimension contradicts whatever a name may say.
+    if (rank == 2 && is_vector(module.find("bias")) && !fits_a_side(*weight, *module.find("bias"))) {
+      decision.evidence = undecided_reason(module);
+      return;
+    }
+    if (std::optional<Verdict> verdict = neighbours.find(module.path);
+        verdict && holds_rank(*verdict->kind, rank)) {
       decision.kind = verdict->kind;
       decision.strength = Strength::neighbour;
       decision.evidence = std::move(verdict->evidence);
       return;
     }
-    const Tensor* weight = module.find("weight");
-    const std::size_t rank = weight != nullptr ? weight->shape.size() : 1;
     if (const NameHint* hint = find_name_hint(leaf_name(module.path), rank)) {
       decision.kind = find_kind(hint->kind);
       decision.strength = Strength::name;
@@ -288,6 +355,7 @@ class Decider {
 
   Direction direction_;
   const std::vector<KindRule>& rules_;
+  std::unordered_map<std::string, const Shape*> target_;
   std::unordered_map<std::string_view, const Tensor*> names_;
   std::unordered_map<std::string_view, std::size_t> index_;
   std::vector<Module> modules_;
@@ -333,9 +401,65 @@ std::vector<KindRule> parse_kind_rules(std::string_view text, std::string_view f
   return rules;
 }
 
+std::string anchored_pattern(std::string_view path) {
+  std::string pattern = "^";
+  for (const char c : path) {
+    if (std::string_view("\\.^$|()[]{}*+?#").find(c) != std::string_view::npos) pattern += '\\';
+    pattern += c;
+  }
+  return pattern + "$";
+}
+
+Checkpoint take_recorded_kinds(Checkpoint checkpoint) {
+  const auto note = checkpoint.metadata.find(std::string(kinds_key));
+  if (note == checkpoint.metadata.end()) return checkpoint;
+  std::unordered_map<std::string, std::string> kinds;
+  for (const NumberedLine& line : rule_lines(note->second)) {
+    const std::size_t arrow = line.text.rfind(" => ");
+    if (arrow != std::string::npos) kinds.emplace(line.text.substr(0, arrow), line.text.substr(arrow + 4));
+  }
+  for (Tensor& tensor : checkpoint.tensors)
+    if (const auto kind = kinds.find(std::string(module_path(tensor.name))); kind != kinds.end())
+      tensor.recorded_kind = kind->second;
+  checkpoint.metadata.erase(note);
+  return checkpoint;
+}
+
+Checkpoint put_recorded_kinds(Checkpoint checkpoint) {
+  std::string text;
+  std::string_view last = "\n";  // no path
+  for (const Tensor& tensor : checkpoint.tensors) {
+    if (tensor.recorded_kind.empty() || module_path(tensor.name) == last) continue;
+    last = module_path(tensor.name);
+    text += fmt::format("{} => {}\n", last, tensor.recorded_kind);
+  }
+  if (!text.empty()) checkpoint.metadata[std::string(kinds_key)] = text;
+  return checkpoint;
+}
+
+std::string record_kinds(const std::vector<KindDecision>& decisions) {
+  std::string text;
+  for (const KindDecision& decision : decisions)
+    if (decision.kind != nullptr && !decision.kind->parameters.empty())
+      text += fmt::format("{} => {}\n", decision.path, decision.kind->name);
+  return text;
+}
+
+std::string modules_file(const std::vector<KindDecision>& decisions, std::string_view source) {
+  std::string text =
+      fmt::format("# Kinds of the modules of {}: PATTERN of the path => KIND; the first match wins.\n",
+                  printable(source));
+  for (const KindDecision& decision : decisions) {
+    if (decision.kind == nullptr) continue;
+    if (decision.strength <= Strength::neighbour) text += fmt::format("# {}\n", printable(decision.evidence));
+    text += fmt::format("{} => {}\n", anchored_pattern(decision.path), decision.kind->name);
+  }
+  return text;
+}
+
 std::vector<KindDecision> decide_kinds(const Checkpoint& checkpoint, Direction direction,
-                                       const std::vector<KindRule>& rules) {
-  return Decider(checkpoint, direction, rules).run();
+                                       const std::vector<KindRule>& rules, const Target* target) {
+  return Decider(checkpoint, direction, rules, target).run();
 }
 
 }  // namespace ckpt

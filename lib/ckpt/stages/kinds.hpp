@@ -6,6 +6,7 @@
 
 #include "ckpt/codec/regex.hpp"
 #include "ckpt/core/checkpoint.hpp"
+#include "ckpt/stages/match.hpp"
 #include "ckpt/stages/modules.hpp"
 
 namespace ckpt {
@@ -26,7 +27,7 @@ KindRule parse_kind_rule(std::string_view line);
 std::vector<KindRule> parse_kind_rules(std::string_view text, std::string_view file);
 
 /// What a decision rests on, weakest first.
-enum class Strength { undecided, name, neighbour, siblings, pickled_class, given };
+enum class Strength { undecided, name, neighbour, siblings, recorded, pickled_class, target, given };
 
 /// What kind of module the tensors below one path belong to, and why.
 struct KindDecision {
@@ -36,10 +37,27 @@ struct KindDecision {
   std::string evidence;  ///< one clause: `bias [3] is as long as the first dimension of weight [3, 4]`
 };
 
-/// Decides for every module of the catalogue, in the order in which the modules appear. A module whose
+/// Decides for every module of the catalogue, in the order in which the modules appear. With a `target`, its
+/// names and shapes are evidence as well. A module whose
 /// tensors are none of a layer's (a bare parameter) is of kind `none`.
 std::vector<KindDecision> decide_kinds(const Checkpoint& checkpoint, Direction direction,
-                                       const std::vector<KindRule>& rules);
+                                       const std::vector<KindRule>& rules, const Target* target = nullptr);
+
+/// Metadata keys under which a conversion notes what it decided, so that the way back needs no flags: the
+/// layout that the tensors are in (`pytorch`, `burn`), and a line `PATH => KIND` for every module.
+inline constexpr std::string_view layout_key = "ckpt.layout";
+inline constexpr std::string_view kinds_key = "ckpt.kinds";
+
+/// Puts what the metadata notes onto the tensors, where it follows them through renames; the notes go.
+Checkpoint take_recorded_kinds(Checkpoint checkpoint);
+/// The notes of the tensors as metadata again, for a checkpoint that goes on in the layout that it has.
+Checkpoint put_recorded_kinds(Checkpoint checkpoint);
+/// The text for `kinds_key`.
+std::string record_kinds(const std::vector<KindDecision>& decisions);
+/// A modules file: every decision as a rule that matches just its module, weak ones with their evidence.
+std::string modules_file(const std::vector<KindDecision>& decisions, std::string_view source);
+/// `^layers\.0\.proj$`: a pattern that matches just this path.
+std::string anchored_pattern(std::string_view path);
 
 /// The path of the module that owns a tensor of that name: all before the last dot.
 std::string_view module_path(std::string_view name);

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <functional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
+#include "ckpt/stages/cast.hpp"
 #include "ckpt/stages/names.hpp"
 #include "ckpt/stages/remap.hpp"
 
@@ -41,16 +43,6 @@ using Index = std::unordered_map<std::string, std::size_t>;
   throw Error(ErrorKind::refused, std::move(what)).in_file(checkpoint.file).with_hint(std::move(hint));
 }
 
-/// `^layers\.0\.proj$`: a pattern that matches just this path.
-std::string anchored(std::string_view path) {
-  std::string pattern = "^";
-  for (const char c : path) {
-    if (std::string_view("\\.^$|()[]{}*+?").find(c) != std::string_view::npos) pattern += '\\';
-    pattern += c;
-  }
-  return pattern + "$";
-}
-
 bool is_recurrent_mark(std::string_view leaf) {
   return std::ranges::any_of(module_table(), [&](const ModuleKind& kind) {
     return kind.gates != 0 && std::ranges::find(kind.torch_marks, leaf) != kind.torch_marks.end();
@@ -67,7 +59,7 @@ void refuse_undecided(const Checkpoint& checkpoint, const std::vector<KindDecisi
           (leaf_name(tensor.name) == "weight" || leaf_name(tensor.name) == "gamma")) {
         tensors.push_back(
             fmt::format("{} {} ({})", printable(tensor.name), to_string(tensor.shape), decision.evidence));
-        lines.push_back(fmt::format("--module '{} => {}'", printable(anchored(decision.path)),
+        lines.push_back(fmt::format("--module '{} => {}'", printable(anchored_pattern(decision.path)),
                                     tensor.shape.size() == 2 ? "Linear" : "RmsNorm"));
       }
   }
@@ -86,11 +78,13 @@ void refuse_undecided(const Checkpoint& checkpoint, const std::vector<KindDecisi
 
 class Layout {
  public:
-  Layout(Checkpoint checkpoint, Direction direction, const std::vector<KindRule>& rules)
+  Layout(Checkpoint checkpoint, Direction direction, const std::vector<KindRule>& rules, const Target* target)
       : checkpoint_(std::move(checkpoint)) {
     report_.direction = direction;
-    report_.decisions = decide_kinds(checkpoint_, direction, rules);
+    report_.decisions = decide_kinds(checkpoint_, direction, rules, target);
     refuse_undecided(checkpoint_, report_.decisions);
+    for (const std::vector<std::string>& group : quantised_groups(checkpoint_))
+      quantised_.insert(group.begin(), group.end());
     for (std::size_t i = 0; i < checkpoint_.tensors.size(); ++i)
       index_.emplace(checkpoint_.tensors[i].name, i);
     for (std::size_t i = 0; i < report_.decisions.size(); ++i) {
@@ -112,6 +106,9 @@ class Layout {
       else to_torch(tensor);
     }
     checkpoint_.tensors = std::move(results_);
+    checkpoint_.metadata[std::string(layout_key)] =
+        report_.direction == Direction::pytorch_to_burn ? "burn" : "pytorch";
+    checkpoint_.metadata[std::string(kinds_key)] = record_kinds(report_.decisions);
     std::ranges::move(dropped_steps_, std::back_inserter(report_.steps));
     require_unique_names(checkpoint_, [&](std::size_t i) {
       return fmt::format("{}", fmt::join(report_.steps[i].from, " + "));
@@ -161,7 +158,7 @@ class Layout {
              fmt::format("tensor {}: {} data is packed and cannot be {}", printable(tensor.name),
                          name(tensor.dtype), what),
              fmt::format("leave it as it is with --module '{} => none'",
-                         printable(anchored(module_path(tensor.name)))));
+                         printable(anchored_pattern(module_path(tensor.name)))));
   }
 
   Tensor transposed_matrix(const Tensor& tensor, const Instance& instance) const {
@@ -170,8 +167,15 @@ class Layout {
              fmt::format("tensor {} {} of a {} is not a matrix", printable(tensor.name),
                          to_string(tensor.shape), instance.kind->name),
              fmt::format("say what it is with --module '{} => KIND'",
-                         printable(anchored(module_path(tensor.name)))));
+                         printable(anchored_pattern(module_path(tensor.name)))));
     require_whole_elements(tensor, "transposed");
+    if (quantised_.contains(tensor.name))
+      refuse(checkpoint_,
+             fmt::format("tensor {} is part of a quantised weight: its rows and columns are packed in an "
+                         "order of their own",
+                         printable(tensor.name)),
+             fmt::format("leave it as it is with --module '{} => none'",
+                         printable(anchored_pattern(module_path(tensor.name)))));
     return transposed(tensor, 0, 1);
   }
 
@@ -192,13 +196,13 @@ class Layout {
              fmt::format("tensor {} is a recurrent module's, but its weight_hh_l0 fits none that burn has",
                          printable(tensor.name)),
              fmt::format("leave the module as it is with --module '{} => none'",
-                         printable(anchored(module_path(tensor.name)))));
+                         printable(anchored_pattern(module_path(tensor.name)))));
     if (d.kind->torch_marks.empty() || report_.direction != Direction::pytorch_to_burn) return;
     refuse(
         checkpoint_,
         fmt::format("tensor {}: burn's {} has no place for it", printable(tensor.name), d.kind->name),
         fmt::format("leave the module as it is with --module '{} => none', or drop the tensor with --exclude",
-                    printable(anchored(d.path))));
+                    printable(anchored_pattern(d.path))));
   }
 
   void to_burn(const Tensor& tensor) {
@@ -218,7 +222,7 @@ class Layout {
                  fmt::format("tensor {} {} cannot be cut into {} equal parts", printable(tensor.name),
                              to_string(tensor.shape), row->parts),
                  fmt::format("leave the module as it is with --module '{} => none'",
-                             printable(anchored(instance->torch_path))));
+                             printable(anchored_pattern(instance->torch_path))));
         require_whole_elements(tensor, "cut");
         const std::uint64_t count = tensor.shape[0] / row->parts;
         piece = rows(std::move(piece), row->part * count, count);
@@ -250,7 +254,7 @@ class Layout {
                fmt::format("{} of PyTorch's {} needs {}, which is missing", printable(name),
                            part.instance->kind->name, printable(part.instance->burn_name(*part.row))),
                fmt::format("leave the module as it is with --module '{} => none'",
-                           printable(anchored(part.instance->burn_path))));
+                           printable(anchored_pattern(part.instance->burn_path))));
       step.from.push_back(piece->name);
       pieces.push_back(part.row->operation == Operation::transpose ? transposed_matrix(*piece, *part.instance)
                                                                    : *piece);
@@ -307,6 +311,7 @@ class Layout {
   Checkpoint checkpoint_;
   LayoutReport report_;
   Index index_;
+  std::unordered_set<std::string> quantised_;
   Index decision_of_path_;
   std::vector<Instance> instances_;
   Places by_torch_;
@@ -319,9 +324,10 @@ class Layout {
 
 }  // namespace
 
-LaidOut lay_out(Checkpoint checkpoint, Direction direction, const std::vector<KindRule>& rules) {
+LaidOut lay_out(Checkpoint checkpoint, Direction direction, const std::vector<KindRule>& rules,
+                const Target* target) {
   if (direction == Direction::none) return {std::move(checkpoint), {}};
-  return Layout(std::move(checkpoint), direction, rules).run();
+  return Layout(std::move(checkpoint), direction, rules, target).run();
 }
 
 }  // namespace ckpt

@@ -41,6 +41,7 @@ struct LaidOut {
 /// Throws `refused` when a layout stays undecided (all such tensors are listed, the hint gives the lines
 /// that settle them), when a module has something that the other side lacks, or when two names become
 /// one.
-LaidOut lay_out(Checkpoint checkpoint, Direction direction, const std::vector<KindRule>& rules);
+LaidOut lay_out(Checkpoint checkpoint, Direction direction, const std::vector<KindRule>& rules,
+                const Target* target = nullptr);
 
 }  // namespace ckpt

@@ -162,3 +162,29 @@ TEST_CASE("every type is either decoded or refused as packed") {
   std::vector<long double> out;
   CHECK(error_of([&] { decode(DType::qfloat, {}, out); }).kind() == ErrorKind::unsupported);
 }
+
+TEST_CASE("doubles are the same numbers, for every half, and where a type has no loop of its own") {
+  std::vector<std::uint16_t> halves(65536);
+  for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<std::uint16_t>(i);
+  for (const DType dtype : {DType::f16, DType::bf16, DType::i16, DType::f8_e4m3, DType::f8_e5m2fnuz}) {
+    REQUIRE(decodes_to_double(dtype));
+    std::vector<long double> exact;
+    std::vector<double> fast;
+    const auto bytes = std::as_bytes(std::span(halves));
+    decode(dtype, bytes, exact);
+    decode(dtype, bytes, fast);
+    REQUIRE(exact.size() == fast.size());
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < fast.size(); ++i) {
+      const bool are_nan = exact[i] != exact[i] && fast[i] != fast[i];
+      wrong += are_nan || (exact[i] == static_cast<long double>(fast[i]) &&
+                           (1 / exact[i] < 0) == (1 / fast[i] < 0))
+                   ? 0U
+                   : 1U;
+    }
+    CHECK(wrong == 0);
+  }
+  CHECK_FALSE(decodes_to_double(DType::i64));
+  CHECK_FALSE(decodes_to_double(DType::c64));
+  CHECK_FALSE(decodes_to_double(DType::f4));
+}

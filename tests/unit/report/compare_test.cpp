@@ -254,3 +254,101 @@ TEST_CASE("the largest distance over all tensors counts those within the toleran
   CHECK(comparison.is_equal());
   CHECK(comparison.max_abs == 2);
 }
+
+// numpy: d = abs(a - b); d.mean(), (d / abs(b))[b != 0].max().
+TEST_CASE("mean and relative distances are over all elements") {
+  const auto found = difference_of<float>(DType::f32, {1, 2, 3, 4}, {1, 2.5F, 3, 0});
+  CHECK(found->values->mean_abs == 1.125);
+  CHECK(found->values->max_relative == 0.2);
+  CHECK(found->values->max_abs == 4);
+  const auto half = difference_of<std::uint16_t>(DType::f16, {0x3C00, 0x0001}, {0x4000, 0x8001});
+  CHECK(half->values->max_abs == 1);
+  CHECK(half->values->mean_abs == (1 + 0x1p-23) / 2);
+  CHECK(half->values->max_relative == 2);
+  CHECK(std::isnan(difference_of<double>(DType::f64, {1, not_a_number}, {2, 2})->values->mean_abs));
+  CHECK(difference_of<double>(DType::f64, {1, 2}, {infinity, 2})->values->mean_abs == infinity);
+}
+
+TEST_CASE("a tensor under another name is found by its bytes") {
+  const Checkpoint a =
+      checkpoint_of({counting("fc.weight", {3, 4}), counting("fc.bias", {3}, 50), counting("x", {2})});
+  const Checkpoint b =
+      checkpoint_of({counting("fc1.bias", {3}, 50), counting("fc1.weight", {3, 4}), counting("x", {2})});
+  const Comparison comparison = compare(a, b, Tolerance{});
+  REQUIRE(comparison.renamed.size() == 2);
+  CHECK(comparison.renamed[0].first->name == "fc.weight");
+  CHECK(comparison.renamed[0].second->name == "fc1.weight");
+  CHECK(comparison.renamed[1].second->name == "fc1.bias");
+  CHECK(comparison.only_in_a.empty());
+  CHECK(comparison.only_in_b.empty());
+  CHECK(comparison.equal == 1);
+  CHECK_FALSE(comparison.is_equal());
+}
+
+TEST_CASE("what is not the only one of its bytes, transposed, or of another type is not renamed") {
+  const auto renamed = [](std::vector<Tensor> a, std::vector<Tensor> b) {
+    const Checkpoint left = checkpoint_of(std::move(a));
+    const Checkpoint right = checkpoint_of(std::move(b));
+    return compare(left, right, Tolerance{}).renamed.size();
+  };
+  CHECK(renamed({counting("a", {4})}, {counting("b", {4})}) == 1);
+  CHECK(renamed({counting("a", {4}), counting("a2", {4})}, {counting("b", {4})}) == 0);
+  CHECK(renamed({counting("a", {4})}, {counting("b", {4}), counting("b2", {4})}) == 0);
+  CHECK(renamed({counting("a", {2, 3})}, {transposed(counting("b", {2, 3}), 0, 1)}) == 0);
+  CHECK(renamed({counting("a", {2, 3})}, {transposed(transposed(counting("b", {2, 3}), 0, 1), 0, 1)}) == 1);
+  CHECK(renamed({counting("a", {4})}, {counting("b", {2, 2})}) == 0);
+  CHECK(renamed({counting("a", {1})}, {plain("b", DType::u32, {1}, std::vector<float>{0})}) == 0);
+  CHECK(renamed({counting("a", {0})}, {counting("b", {0})}) == 0);
+  // They differ behind the piece that is looked at first.
+  std::vector<float> long_one(100'000);
+  std::vector<float> other = long_one;
+  other.back() = 1;
+  const auto of = [](const char* name, const std::vector<float>& v) {
+    return plain(name, DType::f32, {v.size()}, v);
+  };
+  CHECK(renamed({of("a", long_one)}, {of("b", other)}) == 0);
+  CHECK(renamed({of("a", long_one), of("c", other)}, {of("b", other), of("d", long_one)}) == 2);
+}
+
+TEST_CASE("rows that were added or taken away leave the others comparable") {
+  const auto rows_of = [](Tensor a, Tensor b) { return difference(a, b)->common_rows; };
+  CHECK(rows_of(counting("t", {3, 4}), counting("t", {5, 4})) == 3);
+  CHECK(rows_of(counting("t", {5, 4}), counting("t", {3, 4})) == 3);
+  CHECK_FALSE(rows_of(counting("t", {3, 4}), counting("t", {5, 4}, 1)));
+  CHECK_FALSE(rows_of(counting("t", {3, 4}), counting("t", {3, 5})));
+  CHECK_FALSE(rows_of(counting("t", {3}), counting("t", {3, 1})));
+  CHECK_FALSE(rows_of(counting("t", {3}), counting("t", {0})));
+  CHECK(difference(counting("t", {3, 4}), counting("t", {5, 4}))->what == What::shape);
+}
+
+TEST_CASE("any number of threads finds the same") {
+  std::vector<Tensor> left, right;
+  for (int i = 0; i < 40; ++i) {
+    left.push_back(counting("t" + std::to_string(i), {50}));
+    right.push_back(counting("t" + std::to_string(i), {50}, static_cast<float>(i % 3)));
+  }
+  const Checkpoint a = checkpoint_of(left);
+  const Checkpoint b = checkpoint_of(right);
+  const Comparison one = compare_with({.threads = 1}, a, b);
+  const Comparison many = compare_with({.threads = 5}, a, b);
+  CHECK(one.different.size() == 26);
+  REQUIRE(many.different.size() == one.different.size());
+  CHECK(many.max_abs == one.max_abs);
+  for (std::size_t i = 0; i < one.different.size(); ++i)
+    CHECK(many.different[i].a->name == one.different[i].a->name);
+  // Of several that cannot be read, some error comes out.
+  Checkpoint broken = checkpoint_of(left);
+  for (Tensor& tensor : broken.tensors) tensor.view.offset = 8;
+  CHECK_THROWS(compare_with({.threads = 3}, broken, b));
+}
+
+TEST_CASE("without values no data is read") {
+  Checkpoint a = checkpoint_of({counting("t", {4}), counting("u", {4}), counting("only", {4})});
+  for (Tensor& tensor : a.tensors) tensor.view.offset = 1000;
+  Checkpoint b = checkpoint_of({counting("t", {4}), counting("u", {5}), counting("other", {4})});
+  const Comparison comparison = compare_with({.reads_values = false}, a, b);
+  CHECK(comparison.equal == 1);
+  CHECK(comparison.different.size() == 1);
+  CHECK(comparison.only_in_a.size() == 1);
+  CHECK(comparison.renamed.empty());
+}

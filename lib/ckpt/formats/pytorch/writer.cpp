@@ -78,7 +78,16 @@ bool fits_pytorch(const Shape& shape) {
   return true;
 }
 
+// torch/csrc: sizes are int64, and a tensor has at most 64 dimensions.
+constexpr std::size_t most_dimensions = 64;
+
 void require_writable(const Tensor& tensor) {
+  if (tensor.shape.size() > most_dimensions ||
+      std::ranges::any_of(tensor.shape, [](std::uint64_t size) { return size > INT64_MAX; }))
+    throw Error(ErrorKind::refused,
+                fmt::format("tensor {}: PyTorch has no tensors of shape {}", printable(tensor.name),
+                            to_string(tensor.shape).substr(0, 80)))
+        .with_hint("leave it out with --exclude, or write another format");
   if (!pytorch_holds(tensor.dtype))
     throw Error(ErrorKind::refused, fmt::format("tensor {}: PyTorch has no type for {}",
                                                 printable(tensor.name), name(tensor.dtype)))

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+
+#include "ckpt/core/checkpoint.hpp"
+#include "ckpt/core/value.hpp"
+#include "terminal.hpp"
+#include "writing.hpp"
+
+namespace ckpt {
+
+/// The tensor of that name. Throws `usage` with the nearest names as the hint.
+const Tensor& find_tensor(const Checkpoint& checkpoint, const std::string& name);
+
+/// Everything that can be told of one tensor, its values gone through (`inspect --tensor`).
+Value tensor_report(const Checkpoint& checkpoint, const Tensor& tensor);
+void print_tensor_report(const Checkpoint& checkpoint, const Tensor& tensor, const Paint& paint);
+
+/// Statistics of every tensor in one pass over the data (`inspect --stats`); `null` members where a type
+/// has no order.
+Value statistics_json(const Tensor& tensor);
+void print_statistics(const Checkpoint& checkpoint, const Paint& paint);
+
+/// Writes one tensor as .npy, whole or not at all.
+void write_npy(const Checkpoint& checkpoint, const Tensor& tensor, const std::string& path,
+               const WriteOptions& options, const Talk& talk);
+
+}  // namespace ckpt

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ckpt/core/checkpoint.hpp"
+#include "ckpt/report/infer.hpp"
+#include "ckpt/report/names.hpp"
+#include "ckpt/stages/kinds.hpp"
+#include "terminal.hpp"
+
+namespace ckpt {
+
+/// The catalogue as names, types and shapes.
+std::vector<NamedShape> named_shapes(const Checkpoint& checkpoint);
+
+/// What `--remap` would make of names, for inference.
+ApplyRules rule_applier();
+
+/// What names are to be carried to.
+struct NameTarget {
+  std::vector<NamedShape> names;
+  Direction adapter = Direction::none;  ///< what `convert` runs after the rules
+};
+
+/// The names of a lock file or a checkpoint. Those of a checkpoint in the other world's layout are seen
+/// as that of `source` has them, since `convert` carries them over after the rules.
+NameTarget read_name_target(const std::string& path, const Checkpoint& source, const Talk& talk);
+
+/// An exact list of names: `OLD => NEW` a line, names with blanks as JSON strings.
+using NameMap = std::vector<std::pair<std::string, std::string>>;
+std::string name_map_text(const NameMap& map, std::string_view source);
+/// Throws `usage` with the file and the line; for a name that stands twice on the left too.
+NameMap parse_name_map(std::string_view text, std::string_view file);
+/// The map the other way round. Throws `usage` where two names become one.
+NameMap inverted(NameMap map, std::string_view file);
+
+}  // namespace ckpt

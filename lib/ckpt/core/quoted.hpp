@@ -1,0 +1,18 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace ckpt {
+
+/// A name as a word of a line of text: itself where it holds no blanks, quotes or characters that a
+/// terminal would not show; otherwise a JSON string. Bytes that are not UTF-8 become `\udc80` to `\udcff`,
+/// as Python's `surrogateescape` has it, so that every name comes back from `take_word`.
+std::string word(std::string_view name);
+
+/// Takes one such word, and the blanks around it, off the front of `text`; nothing where there is none or
+/// a JSON string is malformed.
+std::optional<std::string> take_word(std::string_view& text);
+
+}  // namespace ckpt

@@ -1,0 +1,458 @@
+#include "ckpt/report/infer.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "ckpt/report/name_rule.hpp"
+#include "ckpt/report/pairing.hpp"
+
+namespace ckpt {
+namespace {
+
+// Of a family, whose names differ in numbers only, so many stand for all while rules are sought.
+constexpr std::size_t examples_of_a_family = 3;
+constexpr std::size_t most_rules = 500;
+
+/// Segments to exchange, put in or take out until one name is the other.
+std::size_t distance(const SegmentedName& a, const SegmentedName& b) {
+  thread_local std::vector<std::size_t> row;
+  row.resize(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
+      diagonal = above;
+    }
+  }
+  return row.back();
+}
+
+/// Segments [begin, end) of one name that stand for [to_begin, to_end) of another.
+struct Hunk {
+  std::size_t begin, end, to_begin, to_end;
+};
+
+/// Where two names differ, by a longest common subsequence of segments.
+std::vector<Hunk> hunks_of(const SegmentedName& a, const SegmentedName& b) {
+  const std::size_t width = b.size() + 1;
+  std::vector<std::size_t> table((a.size() + 1) * width);
+  for (std::size_t i = a.size(); i-- > 0;)
+    for (std::size_t j = b.size(); j-- > 0;)
+      table[i * width + j] = a[i] == b[j] ? table[(i + 1) * width + j + 1] + 1
+                                          : std::max(table[(i + 1) * width + j], table[i * width + j + 1]);
+  std::vector<Hunk> hunks;
+  std::size_t i = 0, j = 0;
+  while (i < a.size() || j < b.size()) {
+    if (i < a.size() && j < b.size() && a[i] == b[j]) {
+      ++i, ++j;
+      continue;
+    }
+    Hunk hunk{i, i, j, j};
+    while ((i < a.size() || j < b.size()) && !(i < a.size() && j < b.size() && a[i] == b[j])) {
+      const bool may_skip_a = i < a.size();
+      const bool prefers_a =
+          may_skip_a && (j == b.size() || table[(i + 1) * width + j] >= table[i * width + j + 1]);
+      if (prefers_a) ++i;
+      else ++j;
+    }
+    hunk.end = i, hunk.to_end = j;
+    hunks.push_back(hunk);
+  }
+  return hunks;
+}
+
+/// A name on its way, and where it should end.
+struct Traveller {
+  SegmentedName now;
+  std::optional<SegmentedName> goal;  // none for a name that is left over
+  std::size_t weight = 1;             // names that it stands for
+  std::size_t source = 0;             // index
+};
+
+class RuleSearch {
+ public:
+  RuleSearch(std::span<const NamedShape> source, std::span<const NamedShape> target,
+             const std::vector<NamePair>& pairs)
+      : source_(source), target_(target), pairs_(pairs) {
+    for (std::size_t i = 0; i < target.size(); ++i) targets_.emplace(segments_.split(target[i].name), i);
+    for (const NamePair& pair : pairs) paired_targets_.insert(pair.target);
+  }
+
+  /// Looks for rules; `with_all` follows every name instead of some of each family, `may_touch_rest` says
+  /// whether names that are left over may be changed.
+  std::vector<NameRule> run(bool with_all, bool may_touch_rest) {
+    may_touch_rest_ = may_touch_rest;
+    start(with_all);
+    std::vector<NameRule> rules;
+    while (rules.size() < most_rules) {
+      std::optional<NameRule> rule = next_rule();
+      if (!rule) break;
+      for (Traveller& traveller : travellers_)
+        if (auto moved = rule->apply(traveller.now, segments_)) traveller.now = std::move(*moved);
+      rules.push_back(std::move(*rule));
+    }
+    merge(rules);
+    drop_idle(rules);
+    return rules;
+  }
+
+  /// The rule that ends the most journeys at once.
+  std::optional<NameRule> best() {
+    may_touch_rest_ = true;
+    start(true);
+    std::optional<NameRule> best;
+    std::size_t most = 0;
+    for (auto& [text, rule] : candidates()) {
+      const std::optional<Gain> gain = gain_of(rule);
+      if (!gain || gain->arrived < most || gain->arrived == 0) continue;
+      if (gain->arrived == most && best && !is_better(rule, text, *best, best->text(segments_))) continue;
+      most = gain->arrived;
+      best = rule;
+    }
+    return best;
+  }
+
+  std::string text(const NameRule& rule) const { return rule.text(segments_); }
+
+ private:
+  struct Gain {
+    std::size_t nearer = 0;   // segments
+    std::size_t arrived = 0;  // names
+  };
+  struct Hash {
+    std::size_t operator()(const SegmentedName& name) const noexcept {
+      std::size_t hash = name.size();
+      for (const std::size_t segment : name) hash = hash * 1000003U + segment;
+      return hash;
+    }
+  };
+
+  void start(bool with_all) {
+    travellers_.clear();
+    std::map<std::size_t, std::vector<const NamePair*>> families;
+    std::vector<bool> is_paired(source_.size());
+    for (const NamePair& pair : pairs_) families[pair.family].push_back(&pair), is_paired[pair.source] = true;
+    for (const auto& [family, members] : families) {
+      const std::size_t count = with_all ? members.size() : std::min(members.size(), examples_of_a_family);
+      for (std::size_t i = 0; i < count; ++i) {
+        // The first, the last, and evenly between.
+        const NamePair& pair = *members[count == 1 ? 0 : i * (members.size() - 1) / (count - 1)];
+        travellers_.push_back({.now = segments_.split(source_[pair.source].name),
+                               .goal = segments_.split(target_[pair.target].name),
+                               .weight = std::max<std::size_t>(members.size() / count, 1),
+                               .source = pair.source});
+      }
+    }
+    for (std::size_t i = 0; i < source_.size(); ++i)
+      if (!is_paired[i])
+        travellers_.push_back(
+            {.now = segments_.split(source_[i].name), .goal = {}, .weight = 0, .source = i});
+    begun_ = travellers_;
+  }
+
+  SegmentPattern any_number(std::size_t id) const { return {id, !segments_.numbers(id).empty()}; }
+  PatternList any_numbers(const SegmentedName& name, std::size_t begin, std::size_t end) const {
+    PatternList list;
+    for (std::size_t i = begin; i < end; ++i) list.push_back(any_number(name[i]));
+    return list;
+  }
+  static PatternList literally(const SegmentedName& name, std::size_t begin, std::size_t end) {
+    PatternList list;
+    for (std::size_t i = begin; i < end; ++i) list.push_back({name[i], false});
+    return list;
+  }
+  std::vector<std::string> numbers_of(const PatternList& list) const {
+    std::vector<std::string> numbers;
+    for (const SegmentPattern& p : list)
+      std::ranges::copy(segments_.numbers(p.id), std::back_inserter(numbers));
+    return numbers;
+  }
+
+  bool is_numbers(const PatternList& list) const {
+    return std::ranges::all_of(list, [&](const SegmentPattern& p) {
+      return std::ranges::all_of(segments_.text(p.id), [](char c) { return c >= '0' && c <= '9'; });
+    });
+  }
+
+  /// Every rule that would turn one hunk of one name into what its goal has.
+  std::map<std::string, NameRule> candidates() {
+    std::map<std::string, NameRule> found;
+    for (const Traveller& traveller : travellers_) {
+      if (!traveller.goal || traveller.now == *traveller.goal) continue;
+      const std::vector<Hunk> hunks = hunks_of(traveller.now, *traveller.goal);
+      for (const Hunk& hunk : hunks) add_parts(traveller, hunk, found);
+      add(traveller, {hunks.front().begin, hunks.back().end, hunks.front().to_begin, hunks.back().to_end},
+          found);
+    }
+    return found;
+  }
+
+  void add_parts(const Traveller& traveller, const Hunk& hunk, std::map<std::string, NameRule>& found) {
+    add(traveller, hunk, found);
+    const std::size_t from = hunk.end - hunk.begin;
+    const std::size_t to = hunk.to_end - hunk.to_begin;
+    if (from < 2 && to < 2) return;
+    if (from == to) {
+      for (std::size_t i = 0; i < from; ++i)
+        add(traveller, {hunk.begin + i, hunk.begin + i + 1, hunk.to_begin + i, hunk.to_begin + i + 1}, found);
+    } else if (from > 0 && to > 0) {
+      add(traveller, {hunk.begin, hunk.begin + 1, hunk.to_begin, hunk.to_begin + 1}, found);
+      add(traveller, {hunk.end - 1, hunk.end, hunk.to_end - 1, hunk.to_end}, found);
+      // What one side has more stands before or after what both have.
+      const std::size_t more_from = from > to ? from - to : 0;
+      const std::size_t more_to = to > from ? to - from : 0;
+      add(traveller, {hunk.begin, hunk.begin + more_from, hunk.to_begin, hunk.to_begin + more_to}, found);
+      add(traveller, {hunk.end - more_from, hunk.end, hunk.to_end - more_to, hunk.to_end}, found);
+      add(traveller, {hunk.begin, hunk.begin + more_from + 1, hunk.to_begin, hunk.to_begin + more_to + 1},
+          found);
+      add(traveller, {hunk.end - more_from - 1, hunk.end, hunk.to_end - more_to - 1, hunk.to_end}, found);
+    }
+  }
+
+  /// A hunk with more or less of what stands around it.
+  void add(const Traveller& traveller, const Hunk& hunk, std::map<std::string, NameRule>& found) {
+    const SegmentedName& now = traveller.now;
+    const SegmentedName& goal = *traveller.goal;
+    std::vector<NameRule::Alternative> changes{
+        {literally(now, hunk.begin, hunk.end), literally(goal, hunk.to_begin, hunk.to_end)}};
+    if (const auto numbers = numbers_of(changes.front().from);
+        !numbers.empty() && numbers == numbers_of(changes.front().to))
+      changes.push_back(
+          {any_numbers(now, hunk.begin, hunk.end), any_numbers(goal, hunk.to_begin, hunk.to_end)});
+
+    struct Left {
+      bool is_inside;
+      PatternList list;
+    };
+    std::vector<Left> lefts{{false, any_numbers(now, 0, hunk.begin)}, {true, {}}};
+    if (hunk.begin > 0) {
+      lefts.push_back({false, literally(now, 0, hunk.begin)});
+      lefts.push_back({true, any_numbers(now, hunk.begin - 1, hunk.begin)});
+    }
+    struct Right {
+      PatternList list;
+      bool is_end;
+    };
+    std::vector<Right> rights{{any_numbers(now, hunk.end, now.size()), true}};
+    if (hunk.end < now.size()) rights.push_back({{}, false});
+    if (hunk.end + 1 < now.size()) rights.push_back({any_numbers(now, hunk.end, hunk.end + 1), false});
+
+    for (const NameRule::Alternative& change : changes)
+      for (const Left& left : lefts)
+        for (const Right& right : rights) {
+          // A number alone says nothing of where it stands.
+          if (left.is_inside && left.list.empty() && is_numbers(change.from)) continue;
+          // A rule that only puts in needs to know before what.
+          if (change.from.empty() && right.list.empty() && (left.list.empty() || !right.is_end)) continue;
+          NameRule rule{.is_inside = left.is_inside,
+                        .left = left.list,
+                        .alternatives = {change},
+                        .right = right.list,
+                        .is_end = right.is_end};
+          std::string text = rule.text(segments_);
+          found.emplace(std::move(text), std::move(rule));
+        }
+  }
+
+  /// How much nearer a rule brings the names; nothing where it leads one astray.
+  std::optional<Gain> gain_of(const NameRule& rule) {
+    Gain gain;
+    for (const Traveller& traveller : travellers_) {
+      const std::optional<SegmentedName> moved = rule.apply(traveller.now, segments_);
+      if (!moved || *moved == traveller.now) continue;
+      if (!traveller.goal) {
+        if (!may_touch_rest_ || leads_astray(*moved)) return std::nullopt;
+        continue;
+      }
+      const std::size_t before = distance(traveller.now, *traveller.goal);
+      const std::size_t after = distance(*moved, *traveller.goal);
+      if (after >= before) return std::nullopt;
+      gain.nearer += (before - after) * traveller.weight;
+      if (after == 0) gain.arrived += traveller.weight;
+    }
+    return gain;
+  }
+
+  /// Whether a name without a partner would end as a target that is somebody else's.
+  bool leads_astray(const SegmentedName& moved) const {
+    const auto found = targets_.find(moved);
+    return found != targets_.end() && paired_targets_.contains(found->second);
+  }
+
+  /// Of two rules that do as much, the one that says more exactly where it applies, then the shorter one.
+  bool is_better(const NameRule& a, const std::string& a_text, const NameRule& b, const std::string& b_text) {
+    const auto key = [&](const NameRule& rule, const std::string& text) {
+      return std::tuple(is_unstable(rule), rule.is_inside, text.size(), text);
+    };
+    return key(a, a_text) < key(b, b_text);
+  }
+
+  /// Whether a rule would change its own result again.
+  bool is_unstable(const NameRule& rule) {
+    for (const Traveller& traveller : travellers_)
+      if (const auto once = rule.apply(traveller.now, segments_); once && *once != traveller.now)
+        if (const auto twice = rule.apply(*once, segments_); twice && *twice != *once) return true;
+    return false;
+  }
+
+  std::optional<NameRule> next_rule() {
+    const std::map<std::string, NameRule> all = candidates();
+    const NameRule* best = nullptr;
+    const std::string* best_text = nullptr;
+    std::size_t most = 0;
+    for (const auto& [text, rule] : all) {
+      const std::optional<Gain> gain = gain_of(rule);
+      if (!gain || gain->nearer == 0 || gain->nearer < most) continue;
+      if (gain->nearer == most && !is_better(rule, text, *best, *best_text)) continue;
+      best = &rule, best_text = &text, most = gain->nearer;
+    }
+    return best == nullptr ? std::nullopt : std::optional(*best);
+  }
+
+  std::vector<SegmentedName> results(const std::vector<NameRule>& rules) {
+    std::vector<SegmentedName> out;
+    for (const Traveller& traveller : begun_) {
+      SegmentedName name = traveller.now;
+      for (const NameRule& rule : rules)
+        if (auto moved = rule.apply(name, segments_)) name = std::move(*moved);
+      out.push_back(std::move(name));
+    }
+    return out;
+  }
+
+  /// Rules that differ in a word that they keep become one, where that changes nothing.
+  void merge(std::vector<NameRule>& rules) {
+    const std::vector<SegmentedName> wanted = results(rules);
+    for (std::size_t i = 0; i < rules.size(); ++i)
+      for (std::size_t j = i + 1; j < rules.size();) {
+        const std::optional<NameRule> both = merged(rules[i], rules[j], segments_);
+        bool is_done = false;
+        for (const bool at_first : {true, false}) {
+          if (!both) break;
+          std::vector<NameRule> fewer = rules;
+          fewer[at_first ? i : j] = *both;
+          fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(at_first ? j : i));
+          if (results(fewer) != wanted) continue;
+          rules = std::move(fewer);
+          is_done = true;
+          break;
+        }
+        if (!is_done) ++j;
+      }
+  }
+
+  /// What a later rule does anyway need not be done before.
+  void drop_idle(std::vector<NameRule>& rules) {
+    const std::vector<SegmentedName> wanted = results(rules);
+    for (std::size_t i = rules.size(); i-- > 0;) {
+      std::vector<NameRule> fewer = rules;
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+      if (results(fewer) == wanted) rules = std::move(fewer);
+    }
+  }
+
+  std::span<const NamedShape> source_, target_;
+  const std::vector<NamePair>& pairs_;
+  Segments segments_;
+  std::unordered_map<SegmentedName, std::size_t, Hash> targets_;
+  std::unordered_set<std::size_t> paired_targets_;
+  std::vector<Traveller> travellers_, begun_;
+  bool may_touch_rest_ = true;
+};
+
+std::vector<std::string> names_of(std::span<const NamedShape> tensors) {
+  std::vector<std::string> names;
+  for (const NamedShape& tensor : tensors) names.push_back(tensor.name);
+  return names;
+}
+
+/// What applying the rules to every name says; nothing where a name goes where it does not belong.
+std::optional<Inference> verified(std::span<const NamedShape> source, std::span<const NamedShape> target,
+                                  const std::vector<NamePair>& pairs, const std::vector<std::string>& rules,
+                                  const ApplyRules& apply) {
+  const std::vector<std::string> results = apply(rules, names_of(source));
+  std::unordered_map<std::string_view, std::size_t> target_by_name;
+  for (std::size_t i = 0; i < target.size(); ++i) target_by_name.emplace(target[i].name, i);
+  std::unordered_map<std::size_t, std::size_t> goal;
+  std::unordered_set<std::size_t> promised;
+  for (const NamePair& pair : pairs) goal.emplace(pair.source, pair.target), promised.insert(pair.target);
+
+  Inference inference;
+  std::unordered_set<std::string_view> seen;
+  std::vector<bool> is_reached(target.size());
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    if (results[i].empty() || !seen.insert(results[i]).second) return std::nullopt;
+    const auto found = target_by_name.find(results[i]);
+    const auto wanted = goal.find(i);
+    if (found == target_by_name.end()) {
+      inference.left_in_source.push_back(source[i].name);
+      continue;
+    }
+    const bool is_right =
+        wanted != goal.end() ? wanted->second == found->second : !promised.contains(found->second);
+    if (!is_right) return std::nullopt;
+    // The right name, as far as anybody can tell, but another shape: a head of other classes.
+    if (!may_be_same(source[i], target[found->second])) {
+      inference.left_in_source.push_back(source[i].name);
+      continue;
+    }
+    is_reached[found->second] = true;
+    inference.pairs.emplace_back(source[i].name, results[i]);
+  }
+  for (std::size_t i = 0; i < target.size(); ++i)
+    if (!is_reached[i]) inference.left_in_target.push_back(target[i].name);
+  // How many names each rule changes, as the others before it leave them.
+  std::vector<std::string> names = names_of(source);
+  for (const std::string& rule : rules) {
+    std::vector<std::string> after = apply({rule}, names);
+    std::uint64_t changed = 0;
+    for (std::size_t i = 0; i < names.size(); ++i) changed += names[i] != after[i] ? 1U : 0U;
+    inference.rules.push_back({rule, changed});
+    names = std::move(after);
+  }
+  return inference;
+}
+
+}  // namespace
+
+Inference infer_rules(std::span<const NamedShape> source, std::span<const NamedShape> target,
+                      const ApplyRules& apply) {
+  const std::vector<NamePair> pairs = pair_names(source, target);
+  std::optional<Inference> best;
+  // Some names of each family, then all of them, then without touching any other.
+  for (const auto& [with_all, may_touch_rest] : {std::pair(false, true), {true, true}, {true, false}}) {
+    RuleSearch search(source, target, pairs);
+    std::vector<std::string> rules;
+    for (const NameRule& rule : search.run(with_all, may_touch_rest)) rules.push_back(search.text(rule));
+    std::optional<Inference> inference = verified(source, target, pairs, rules, apply);
+    if (!inference) continue;
+    if (!best || inference->pairs.size() > best->pairs.size()) best = std::move(inference);
+    if (best->pairs.size() >= pairs.size()) break;
+  }
+  if (best) return *best;
+  Inference nothing;
+  nothing.left_in_source = names_of(source);
+  nothing.left_in_target = names_of(target);
+  return nothing;
+}
+
+std::optional<BestRule> best_rule(std::span<const NamedShape> missing, std::span<const NamedShape> unused,
+                                  const ApplyRules& apply) {
+  const std::vector<NamePair> pairs = pair_names(unused, missing);
+  if (pairs.empty()) return std::nullopt;
+  RuleSearch search(unused, missing, pairs);
+  const std::optional<NameRule> rule = search.best();
+  if (!rule) return std::nullopt;
+  const std::string text = search.text(*rule);
+  const std::optional<Inference> inference = verified(unused, missing, pairs, {text}, apply);
+  if (!inference || inference->pairs.empty()) return std::nullopt;
+  return BestRule{text, inference->pairs.size()};
+}
+
+}  // namespace ckpt

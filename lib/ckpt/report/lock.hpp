@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ckpt/core/checkpoint.hpp"
+
+namespace ckpt {
+
+/// One line of a lock file: what a checkpoint must have, without its values.
+struct LockEntry {
+  std::string name;
+  DType dtype = DType::f32;
+  Shape shape;
+  std::string kind = {};     ///< of the module that owns it, where that is certain; else empty
+  std::string tied_to = {};  ///< name of an entry of the same values; empty where it stands alone
+  bool operator==(const LockEntry&) const = default;
+};
+
+/// The entries of a catalogue, sorted by name with numbers as numbers, each tied to the first of those that
+/// lie at the same place. Kinds are left empty.
+std::vector<LockEntry> lock_entries(const Checkpoint& checkpoint);
+
+/// Whether a file that begins so is a lock file (of any version).
+bool is_lock(std::string_view head);
+
+/// The text of a lock file; docs/lock.md has the format. `source` is named in a comment.
+std::string lock_text(const std::vector<LockEntry>& entries, std::string_view source);
+
+/// The entries of a lock file, in its order. Throws `corrupt` with the number of the line for anything that
+/// is not in the format, names that stand twice and ties that lead nowhere among it; `unsupported` for
+/// another version.
+std::vector<LockEntry> parse_lock(std::string_view text);
+
+}  // namespace ckpt

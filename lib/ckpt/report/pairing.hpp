@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "ckpt/report/names.hpp"
+
+namespace ckpt {
+
+/// One tensor of the source that is taken to be one of the target.
+struct NamePair {
+  std::size_t source = 0;
+  std::size_t target = 0;
+  std::size_t family = 0;  ///< pairs of one family differ in the numbers of their names only
+};
+
+/// Pairs tensors of two lists whose names follow different conventions, one-to-one, by shapes, words and
+/// neighbours. A name for which two partners are about equally likely is left out, and so is one whose
+/// only partner by shape is called something else altogether.
+///
+/// How: names that differ in numbers only are a class. Between two classes a *template* keeps some
+/// numbers and fixes others (`blocks.#.mlp.0.weight` is `layers.#.fc1.weight`); it holds where every name
+/// it yields that exists has a fitting shape. Templates compete by the likeness of their names, and
+/// pairs are taken where both sides have no other choice nearly as good. What is taken teaches: segments
+/// that stood for each other, modules that are each other, and fewer names left to choose from.
+std::vector<NamePair> pair_names(std::span<const NamedShape> source, std::span<const NamedShape> target);
+
+}  // namespace ckpt

@@ -1,0 +1,40 @@
+# A cast is asked for, reported, and lossy only where that is allowed.
+$ ckpt convert testdata/pytorch/gpt2.pt a.safetensors --dtype bf16
+testdata/pytorch/gpt2.pt -> a.safetensors: pytorch to safetensors, 3.35 KiB
+adapter: none (by the two formats)
+16 read = 16 written + 0 merged - 0 split + 0 dropped; 0 renamed, 0 transposed, 16 cast; nothing else changed
+cast 1,112 elements of 16 tensors: 0 overflowed, 0 became zero, relative error up to 0.00389
+$ ckpt convert --quiet testdata/pytorch/gpt2.pt b.safetensors --dtype f64 --require lossless
+$ ckpt diff --quiet testdata/pytorch/gpt2.pt b.safetensors | tail -1
+0 equal, 16 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 DIFFERENT
+$ ckpt convert testdata/pytorch/gpt2.pt c.safetensors --dtype '^wte=f16' --require lossless
+ckpt: testdata/pytorch/gpt2.pt: tensor wte.weight: the cast from F32 to F16 may change its numbers, and --require lossless forbids that
+hint: leave out --dtype or --half for it, or leave out --require lossless
+[1]
+$ ckpt convert testdata/pytorch/gpt2.pt c.safetensors --dtype i32
+ckpt: --dtype: `i32` is not a type that numbers can be cast to
+hint: one of F64, F32, F16, BF16, F8_E4M3, F8_E5M2, F8_E8M0, F8_E4M3FNUZ, F8_E5M2FNUZ, or REGEX=TYPE
+[2]
+$ ls c.safetensors 2>/dev/null
+[2]
+
+# Half precision as burn stores it: BatchNorm stays.
+$ ckpt convert --quiet testdata/pytorch/net.pt half.bpk --half
+ckpt: testdata/pytorch/net.pt: warning: the kind of 1 module rests on its name alone: tok_emb (Embedding); --explain shows all, --module settles them
+$ ckpt inspect half.bpk | grep -E 'fc|bn'
+bn.gamma         F32    [8]            32 B
+bn.beta          F32    [8]            32 B
+bn.running_mean  F32    [8]            32 B
+bn.running_var   F32    [8]            32 B
+fc.weight        F16    [8, 4]         64 B
+fc.bias          F16    [4]             8 B
+  ckpt.kinds   tok_emb => Embedding\nencoder => Linear\nnorm => LayerNorm\nconv => Conv\nbn => BatchNorm\nfc => Linear\n
+
+# The output is read back and compared with the source.
+$ ckpt convert testdata/pytorch/net.pt v.bpk --verify | tail -1
+ckpt: testdata/pytorch/net.pt: warning: the kind of 1 module rests on its name alone: tok_emb (Embedding); --explain shows all, --module settles them
+testdata/pytorch/net.pt -> v.bpk: pytorch to burnpack, 4.27 KiB
+adapter: pytorch-to-burn (by the two formats)
+14 read = 13 written + 0 merged - 0 split + 1 dropped; 4 renamed, 2 transposed, 0 cast; nothing else changed
+dropped: bn.num_batches_tracked
+verified: 13 of 13 tensors bit-exact

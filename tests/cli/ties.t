@@ -1,0 +1,27 @@
+# Tied tensors are shown; a format without ties gives each name its own bytes, and says so.
+$ ckpt inspect testdata/pytorch/tied.pt
+testdata/pytorch/tied.pt: pytorch (zip), 1.15 KiB
+3 tensors, 90 parameters, 360 B of data (F32 360 B)
+
+name            dtype  shape     size
+tok_emb.weight  F32    [10, 4]  160 B
+decoder.weight  F32    [10, 4]  160 B  = tok_emb.weight
+decoder.bias    F32    [10]      40 B
+$ ckpt convert testdata/pytorch/tied.pt a.safetensors
+ckpt: testdata/pytorch/tied.pt: warning: 1 tensor is tied to others (decoder.weight = tok_emb.weight): in safetensors each has its own bytes; --dedupe leaves them out
+testdata/pytorch/tied.pt -> a.safetensors: pytorch to safetensors, 584 B
+adapter: none (by the two formats)
+3 read = 3 written + 0 merged - 0 split + 0 dropped; 0 renamed, 0 transposed, 0 cast; nothing else changed
+$ ckpt convert testdata/pytorch/tied.pt b.safetensors --dedupe
+testdata/pytorch/tied.pt -> b.safetensors: pytorch to safetensors, 352 B
+adapter: none (by the two formats)
+3 read = 2 written + 0 merged - 0 split + 1 dropped; 0 renamed, 0 transposed, 0 cast; nothing else changed
+dropped: decoder.weight (= tok_emb.weight)
+$ ckpt convert --quiet testdata/pytorch/tied.pt c.pt && ckpt inspect c.pt
+c.pt: pytorch (zip), 1.38 KiB
+3 tensors, 90 parameters, 360 B of data (F32 360 B)
+
+name            dtype  shape     size
+tok_emb.weight  F32    [10, 4]  160 B
+decoder.weight  F32    [10, 4]  160 B  = tok_emb.weight
+decoder.bias    F32    [10]      40 B

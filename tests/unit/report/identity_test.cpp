@@ -1,0 +1,88 @@
+#include "ckpt/report/identity.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "ckpt/core/error.hpp"
+#include "ckpt/kernels/checksum.hpp"
+#include "support/tensors.hpp"
+
+using namespace ckpt;
+using namespace ckpt::test;
+
+namespace {
+
+Checkpoint example() {
+  return checkpoint_of({plain<float>("b", DType::f32, {2}, {1, 2}),
+                        plain<float>("a.weight", DType::f32, {2, 3}, {0, 1, 2, 3, 4, 5}),
+                        plain<std::int64_t>("s", DType::i64, {}, {7})});
+}
+
+}  // namespace
+
+// Expected values: hashlib of Python, as docs/identity.md defines them.
+TEST_CASE("ids are what their definition makes them") {
+  for (const unsigned threads : {1U, 2U, 7U}) {
+    const Identity identity = identify(example(), threads);
+    CHECK(hex(identity.tensors[0]) == "f8fa721ce0d439a760ca70154eb2094db0ad2454c24b14868a77880f29cb06c5");
+    CHECK(hex(identity.tensors[1]) == "e74de9777eb2733d0705aa61219c0fa7157673259653536a34a67080a37ea679");
+    CHECK(hex(identity.tensors[2]) == "1bca72961dbb67bbfc91d613d1c93bd7e1f898cf23206c3d8a06ede389f447d0");
+    CHECK(hex(identity.id) == "e48c63b2c6f00dc07d954d684e072c2b65c68a27e0615156867c4a15fb900b9d");
+    CHECK(hex(identity.weights_id) == "c539aef2b69db03e9d8765aacda0ff10d5996e431fc109eb1ac7acf7c95e125e");
+  }
+}
+
+TEST_CASE("ids do not see the order of the file or how a tensor is stored") {
+  Checkpoint other = example();
+  std::swap(other.tensors[0], other.tensors[2]);
+  // The same [2, 3] kept column by column.
+  Tensor columns = plain<float>("a.weight", DType::f32, {3, 2}, {0, 3, 1, 4, 2, 5});
+  other.tensors[1] = transposed(columns, 0, 1);
+  CHECK(identify(other).id == identify(example()).id);
+}
+
+TEST_CASE("the id sees names, types, shapes and values; the weights id all but names") {
+  const Identity before = identify(example());
+  Checkpoint named = example();
+  named.tensors[0].name = "c";
+  CHECK(identify(named).id != before.id);
+  CHECK(identify(named).weights_id == before.weights_id);
+  // Names that change places.
+  Checkpoint exchanged = example();
+  std::swap(exchanged.tensors[0].name, exchanged.tensors[1].name);
+  CHECK(identify(exchanged).id != before.id);
+  CHECK(identify(exchanged).weights_id == before.weights_id);
+  Checkpoint shaped = example();
+  shaped.tensors[1].shape = {3, 2};
+  CHECK(identify(shaped).weights_id != before.weights_id);
+  Checkpoint typed = example();
+  typed.tensors[0].dtype = typed.tensors[0].view.stored = DType::u32;
+  CHECK(identify(typed).weights_id != before.weights_id);
+  Checkpoint valued = example();
+  valued.tensors[2] = plain<std::int64_t>("s", DType::i64, {}, {8});
+  CHECK(identify(valued).weights_id != before.weights_id);
+}
+
+TEST_CASE("a tied tensor counts, as where its values were stored twice") {
+  Checkpoint tied = example();
+  tied.tensors.push_back(tied.tensors[0]);
+  tied.tensors.back().name = "z";
+  Checkpoint apart = example();
+  apart.tensors.push_back(plain<float>("z", DType::f32, {2}, {1, 2}));
+  CHECK(identify(tied).id == identify(apart).id);
+  CHECK(identify(tied).id != identify(example()).id);
+}
+
+TEST_CASE("an error of any thread comes out, and an empty checkpoint has an id") {
+  Checkpoint checkpoint;
+  checkpoint.file = "x";
+  CHECK(identify(checkpoint).id != Digest{});
+  for (int i = 0; i < 50; ++i) checkpoint.tensors.push_back(counting("t" + std::to_string(i), {100}));
+  checkpoint.tensors[30].view.offset = 4;
+  CHECK_THROWS_AS(identify(checkpoint, 3), Error);
+  // One element that is said to be a terabyte.
+  Checkpoint repeated = example();
+  repeated.tensors[0].shape = {1ULL << 20, 1ULL << 18};
+  repeated.tensors[0].view.strides = {{0, 0}};
+  repeated.tensors[0].view.bytes = 1ULL << 40;
+  CHECK_THROWS_AS(identify(repeated), Error);
+}

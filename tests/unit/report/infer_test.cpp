@@ -1,0 +1,222 @@
+#include "ckpt/report/infer.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <random>
+
+#include "ckpt/stages/rule.hpp"
+#include "support/conventions.hpp"
+
+using namespace ckpt;
+using namespace ckpt::test;
+
+namespace {
+
+std::vector<std::string> apply_rules(const std::vector<std::string>& texts, std::vector<std::string> names) {
+  std::vector<Rule> rules;
+  for (const std::string& text : texts) rules.push_back(parse_rule(text));
+  for (std::string& name : names)
+    for (const Rule& rule : rules) name = rule.replacement.replace_all(name, rule.pattern).first;
+  return names;
+}
+
+/// Infers rules from shuffled lists and checks what is promised of every result: the rules do what the
+/// result says, and no pair is another than the model's own.
+Inference inferred(Convention c) {
+  std::mt19937 engine(1);
+  std::ranges::shuffle(c.target, engine);
+  const Inference inference = infer_rules(c.source, c.target, apply_rules);
+  const std::map<std::string, std::string> wanted(c.pairs.begin(), c.pairs.end());
+  std::vector<std::string> rules, from, to;
+  for (const InferredRule& rule : inference.rules) {
+    rules.push_back(rule.text);
+    CHECK(rule.text.starts_with('^'));
+    CHECK(rule.names > 0);
+  }
+  for (const auto& [a, b] : inference.pairs) {
+    CAPTURE(a, b);
+    REQUIRE(wanted.contains(a));
+    CHECK(wanted.at(a) == b);
+    from.push_back(a);
+    to.push_back(b);
+  }
+  CHECK(apply_rules(rules, from) == to);
+  CHECK(inference.pairs.size() + inference.left_in_source.size() == c.source.size());
+  CHECK(inference.pairs.size() + inference.left_in_target.size() == c.target.size());
+  return inference;
+}
+
+/// All pairs are found, in both directions, with so many rules at most.
+void check_whole(const Convention& c, std::size_t most_rules) {
+  for (const Convention& each : {c, c.reversed()}) {
+    CAPTURE(each.source.front().name);
+    const Inference inference = inferred(each);
+    CHECK(inference.pairs.size() == c.pairs.size());
+    CHECK(inference.rules.size() <= most_rules);
+  }
+}
+
+std::vector<std::string> texts(const Inference& inference) {
+  std::vector<std::string> out;
+  for (const InferredRule& rule : inference.rules) out.push_back(rule.text);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("conventions of well-known models are explained whole, both ways") {
+  check_whole(llama(32), 11);
+  check_whole(gpt2(12), 1);
+  check_whole(bert(12), 2);
+  check_whole(resnet(false), 3);
+  check_whole(resnet(true), 7);
+  check_whole(whisper(4), 17);
+  check_whole(whisper(1), 17);
+  check_whole(vision_transformer(12), 11);
+  check_whole(experts(4, 8), 4);
+  check_whole(wrapped(llama(2), "module._orig_mod."), 1);
+}
+
+TEST_CASE("rules read as a person would write them") {
+  using Texts = std::vector<std::string>;
+  CHECK(texts(inferred(resnet(false))) ==
+        Texts{R"(^(layer\d+)\.(\d+)\. => ${1}.blocks.${2}.)",
+              R"(^(layer\d+\.blocks\.\d+\.downsample)\.1\. => ${1}.bn.)",
+              R"(^(layer\d+\.blocks\.\d+\.downsample)\.0\. => ${1}.conv.)"});
+  CHECK(texts(inferred(gpt2(2))) == Texts{R"(^(h|ln_f|wpe|wte)\. => transformer.${1}.)"});
+  CHECK(texts(inferred(wrapped(bert(1), "module."))) == Texts{R"(^module\. => )"});
+  const Texts meta = texts(inferred(llama(2)));
+  CHECK(std::ranges::count(meta, R"(^(layers\.\d+\.attention)\.(k|o|q|v)_proj\. => ${1}.w${2}.)") == 1);
+}
+
+TEST_CASE("what has no partner is left over, and the rest explained") {
+  // A language model's mask buffers, and a head that only the other side has.
+  Convention c = gpt2(3);
+  for (int i = 0; i < 3; ++i)
+    c.source.push_back({"h." + std::to_string(i) + ".attn.bias", DType::f32, {1, 1, 16, 16}});
+  c.target.push_back({"lm_head.weight", DType::f32, {50, 8}});
+  Inference inference = inferred(c);
+  CHECK(inference.pairs.size() == c.pairs.size());
+  CHECK(inference.left_in_source.size() == 3);
+  CHECK(inference.left_in_target == std::vector<std::string>{"lm_head.weight"});
+  CHECK_FALSE(inference.is_complete());
+
+  // A training checkpoint of which the other side is one part.
+  Convention ldm;
+  ldm.add("model.diffusion_model.input_blocks.0.0.weight", "input_blocks.0.0.weight", {8, 4, 3, 3});
+  ldm.add("model.diffusion_model.input_blocks.0.0.bias", "input_blocks.0.0.bias", {8});
+  ldm.add("model.diffusion_model.out.2.weight", "out.2.weight", {4, 8, 3, 3});
+  ldm.source.push_back({"first_stage_model.encoder.mid.attn_1.q.weight", DType::f32, {8, 8, 1, 1}});
+  ldm.source.push_back({"first_stage_model.encoder.mid.attn_1.q.bias", DType::f32, {8}});
+  ldm.source.push_back({"model_ema.decay", DType::f32, {}});
+  ldm.source.push_back({"model_ema.diffusion_modelinput_blocks00weight", DType::f32, {8, 4, 3, 3}});
+  inference = inferred(ldm);
+  CHECK(texts(inference) == std::vector<std::string>{R"(^model\.diffusion_model\. => )"});
+  CHECK(inference.pairs.size() == 3);
+  CHECK(inference.left_in_source.size() == 4);
+
+  // Another number of classes: the prefix is explained, the head is not the same tensor.
+  Convention timm = wrapped(llama(1), "module.");
+  timm.source.push_back({"module.fc.weight", DType::f32, {1001, 8}});
+  timm.target.push_back({"fc.weight", DType::f32, {1000, 8}});
+  inference = inferred(timm);
+  CHECK(texts(inference) == std::vector<std::string>{R"(^module\. => )"});
+  CHECK(inference.left_in_source == std::vector<std::string>{"module.fc.weight"});
+  CHECK(inference.left_in_target == std::vector<std::string>{"fc.weight"});
+}
+
+TEST_CASE("names that could be two things are left over") {
+  Convention c;
+  for (const char* name : {"a.x.weight", "a.y.weight"}) c.source.push_back({name, DType::f32, {8}});
+  for (const char* name : {"b.u.weight", "b.v.weight"}) c.target.push_back({name, DType::f32, {8}});
+  CHECK(inferred(c).pairs.empty());
+  CHECK(inferred(c).rules.empty());
+}
+
+TEST_CASE("the only partner by shape is none when its name says the opposite") {
+  const auto explained = [](std::string from, std::string to, const Shape& shape) {
+    const std::vector<NamedShape> a{{std::move(from), DType::f32, shape}};
+    const std::vector<NamedShape> b{{std::move(to), DType::f32, shape}};
+    return infer_rules(a, b, apply_rules).pairs.size();
+  };
+  CHECK(explained("encoder.weight", "decoder.weight", {8}) == 0);
+  CHECK(explained("layers.0.q_proj.weight", "layers.0.k_proj.weight", {8, 8}) == 0);
+  CHECK(explained("layers.4.fc.weight", "layers.0.fc.weight", {8, 4}) == 0);
+  CHECK(explained("bn.weight", "bn.running_var", {8}) == 0);
+  CHECK(explained("layers.0.w1.weight", "layers.0.up_proj.weight", {8, 4}) == 0);
+  CHECK(explained("fc.weight", "head.weight", {10, 4}) == 1);
+}
+
+TEST_CASE("with a fifth of the tensors gone on either side no wrong pair is made") {
+  std::mt19937 engine(7);
+  const std::vector<Convention> models{llama(4), bert(4), resnet(false), vision_transformer(6),
+                                       experts(4, 4)};
+  for (int round = 0; round < 15; ++round) {
+    const Convention& whole = models[static_cast<std::size_t>(round) % models.size()];
+    Convention c;
+    for (std::size_t i = 0; i < whole.pairs.size(); ++i) {
+      const unsigned die = static_cast<unsigned>(engine()) % 10;
+      if (die != 0) c.source.push_back(whole.source[i]);
+      if (die != 1) c.target.push_back(whole.target[i]);
+      if (die > 1) c.pairs.push_back(whole.pairs[i]);
+    }
+    CAPTURE(round);
+    const Inference inference = inferred(c);
+    CHECK(static_cast<double>(inference.pairs.size()) >= 0.95 * static_cast<double>(c.pairs.size()));
+  }
+}
+
+TEST_CASE("two thousand names take less than a second") {
+  const Convention c = llama(222);
+  REQUIRE(c.source.size() == 2001);
+  const auto start = std::chrono::steady_clock::now();
+  const Inference inference = infer_rules(c.source, c.target, apply_rules);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  CHECK(inference.is_complete());
+  // A second on a machine of its own; sanitizers and neighbours take their share.
+  CHECK(seconds.count() < 20);
+}
+
+TEST_CASE("empty lists and equal lists need no rules") {
+  CHECK(infer_rules({}, {}, apply_rules).is_complete());
+  const Convention c = llama(2);
+  const Inference same = infer_rules(c.source, c.source, apply_rules);
+  CHECK(same.is_complete());
+  CHECK(same.rules.empty());
+  CHECK(same.pairs.size() == c.source.size());
+}
+
+TEST_CASE("names with characters that rules give a meaning to are carried too") {
+  Convention c;
+  c.add("a+b.(w)[0].weight", "x$1.(w)[0].weight", {3, 4});
+  c.add("a+b.(w)[0].bias", "x$1.(w)[0].bias", {3});
+  CHECK(inferred(c).is_complete());
+}
+
+TEST_CASE("the best single rule is the one that explains the most") {
+  const auto shapes = [](const std::vector<std::pair<std::string, Shape>>& list) {
+    std::vector<NamedShape> out;
+    for (const auto& [name, shape] : list) out.push_back({name, DType::f32, shape});
+    return out;
+  };
+  const auto fc = best_rule(shapes({{"fc1.bias", {3}}, {"fc1.weight", {3, 4}}}),
+                            shapes({{"fc.bias", {3}}, {"fc.weight", {3, 4}}}), apply_rules);
+  REQUIRE(fc);
+  CHECK(fc->text == R"(^fc\. => fc1.)");
+  CHECK(fc->explained == 2);
+  // Of two renamed modules the larger one.
+  const auto of_two =
+      best_rule(shapes({{"head.weight", {9, 4}}, {"body.0.w", {5}}, {"body.1.w", {6}}, {"body.2.w", {7}}}),
+                shapes({{"fc.weight", {9, 4}}, {"trunk.0.w", {5}}, {"trunk.1.w", {6}}, {"trunk.2.w", {7}}}),
+                apply_rules);
+  REQUIRE(of_two);
+  CHECK(of_two->text == R"(^trunk\. => body.)");
+  CHECK(of_two->explained == 3);
+  const Convention module = wrapped(llama(3), "module.");
+  CHECK(best_rule(module.target, module.source, apply_rules)->text == R"(^module\. => )");
+  CHECK_FALSE(best_rule({}, {}, apply_rules));
+  CHECK_FALSE(best_rule(shapes({{"a", {3}}}), shapes({{"b", {4}}}), apply_rules));
+}

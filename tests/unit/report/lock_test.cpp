@@ -1,0 +1,84 @@
+#include "ckpt/report/lock.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "support/errors.hpp"
+#include "support/tensors.hpp"
+
+using namespace ckpt;
+using namespace ckpt::test;
+
+namespace {
+
+std::string message(std::string_view text) {
+  try {
+    parse_lock(text);
+    return {};
+  } catch (const Error& error) {
+    return error.message();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a lock names every tensor on a line of its own, numbers in the order of numbers") {
+  Checkpoint checkpoint = checkpoint_of(
+      {counting("layers.10.weight", {3, 4}), counting("layers.2.weight", {3, 4}), counting("a scalar", {})});
+  checkpoint.tensors.push_back(checkpoint.tensors.front());
+  checkpoint.tensors.back().name = "head.weight";
+  std::vector<LockEntry> entries = lock_entries(checkpoint);
+  entries[1].kind = "Linear";
+  CHECK(lock_text(entries, "model.pt") ==
+        "# ckpt lock 1\n"
+        "# made from model.pt: 4 tensors, 37 parameters\n"
+        "# name dtype shape [kind=KIND] [tied-to=NAME]\n"
+        "\"a scalar\" F32 []\n"
+        "head.weight F32 [3,4] kind=Linear\n"
+        "layers.2.weight F32 [3,4]\n"
+        "layers.10.weight F32 [3,4] tied-to=head.weight\n");
+}
+
+TEST_CASE("a lock comes back as it was written") {
+  std::vector<LockEntry> entries{{.name = "a b\n", .dtype = DType::bf16, .shape = {}},
+                                 {.name = "c", .dtype = DType::f8_e4m3, .shape = {1, 0, 3}, .kind = "Conv2d"},
+                                 {.name = "d", .dtype = DType::boolean, .shape = {7}, .tied_to = "a b\n"}};
+  CHECK(parse_lock(lock_text(entries, "x\n.pt")) == entries);
+}
+
+TEST_CASE("a lock written by hand may have blanks, comments and any case") {
+  const auto entries =
+      parse_lock("# ckpt lock 1\r\n\n  # note\n w   f32   [ 3 , 4 ]   tied-to=v \r\nv bf16 []");
+  REQUIRE(entries.size() == 2);
+  CHECK(entries[0] == LockEntry{.name = "w", .dtype = DType::f32, .shape = {3, 4}, .tied_to = "v"});
+  CHECK(entries[1] == LockEntry{.name = "v", .dtype = DType::bf16, .shape = {}});
+  CHECK(parse_lock("# ckpt lock 1").empty());
+}
+
+TEST_CASE("what is not in the format is an error with its line") {
+  CHECK(message("") == "does not begin with `# ckpt lock 1`: no lock file");
+  CHECK(message("w F32 [3]\n") == "does not begin with `# ckpt lock 1`: no lock file");
+  CHECK(message("# ckpt lock 2\n") == "is a lock file of version 2, and only version 1 is known");
+  CHECK(message("# ckpt lock 1\nw F33 [3]\n") == "line 2: `F33` is no data type");
+  CHECK(message("# ckpt lock 1\nw\n") == "line 2: `` is no data type");
+  CHECK(message("# ckpt lock 1\n\nw F32 3\n") == "line 3: `3` does not begin with a shape like [3,4]");
+  CHECK(message("# ckpt lock 1\nw F32 [3,]\n") == "line 2: `[3,]` does not begin with a shape like [3,4]");
+  CHECK(message("# ckpt lock 1\nw F32 [-3]\n") == "line 2: `[-3]` does not begin with a shape like [3,4]");
+  CHECK(message("# ckpt lock 1\nw F32 [99999999999999999999]\n") ==
+        "line 2: `[99999999999999999999]` does not begin with a shape like [3,4]");
+  CHECK(message("# ckpt lock 1\nw F32 [4294967296,4294967296]\n") ==
+        "line 2: shape [4294967296, 4294967296] has more elements than can be counted");
+  CHECK(message("# ckpt lock 1\nw F32 [3] colour=red\n") ==
+        "line 2: `colour=red` is neither kind=KIND nor tied-to=NAME");
+  CHECK(message("# ckpt lock 1\nw F32 [3] kind=\n") == "line 2: `` is neither kind=KIND nor tied-to=NAME");
+  CHECK(message("# ckpt lock 1\n\"w F32 [3]\n") == "line 2: the name is no JSON string");
+  CHECK(message("# ckpt lock 1\nw F32 [3]\nw F32 [3]\n") == "line 3: w stands in line 2 already");
+  CHECK(message("# ckpt lock 1\nw F32 [3] tied-to=v\n") == "line 2: w is tied to v, which is no other entry");
+  CHECK(message("# ckpt lock 1\nw F32 [3] tied-to=w\n") == "line 2: w is tied to w, which is no other entry");
+}
+
+TEST_CASE("a lock file is told by its first line") {
+  CHECK(is_lock("# ckpt lock 1\n"));
+  CHECK(is_lock("# ckpt lock 9"));
+  CHECK(!is_lock("# ckpt"));
+  CHECK(!is_lock(""));
+}
