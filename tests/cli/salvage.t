@@ -50,10 +50,10 @@ $ ckpt diff rest.safetensors rest.pt
 # The container from before it.
 $ head -c 2600 testdata/pytorch/legacy.pt > legacy.pt
 $ ckpt check legacy.pt --salvage rest.pt --force
-lost tok_emb.weight: the file is cut off: it ends at byte 2600, but storage 909919264 at byte 2604; 10 of 14 storages are intact
-lost bn.bias: the file is cut off: it ends at byte 2600, but storage 909919264 at byte 2604; 10 of 14 storages are intact
-lost bn.running_var: the file is cut off: it ends at byte 2600, but storage 909919264 at byte 2604; 10 of 14 storages are intact
-lost bn.num_batches_tracked: the file is cut off: it ends at byte 2600, but storage 909919264 at byte 2604; 10 of 14 storages are intact
+lost tok_emb.weight: the file is cut off: it ends at byte 2600, storage 909919264 should end at byte 2604; 10 of 14 storages are intact
+lost bn.bias: the file is cut off: it ends at byte 2600, storage 909919264 should end at byte 2604; 10 of 14 storages are intact
+lost bn.running_var: the file is cut off: it ends at byte 2600, storage 909919264 should end at byte 2604; 10 of 14 storages are intact
+lost bn.num_batches_tracked: the file is cut off: it ends at byte 2600, storage 909919264 should end at byte 2604; 10 of 14 storages are intact
 rest.pt: 10 of 14 tensors are whole; lost: tok_emb.weight, bn.bias, bn.running_var, bn.num_batches_tracked
 [1]
 

@@ -29,7 +29,4 @@ struct Identity {
 /// throws, and `unsupported` for a view that repeats few elements so often that no digest is made.
 Identity identify(const Checkpoint& checkpoint, unsigned threads = 0);
 
-/// For each tensor the index of the first that lies at the same place: its own where it is that one.
-std::vector<std::size_t> first_at_same_place(const Checkpoint& checkpoint);
-
 }  // namespace ckpt

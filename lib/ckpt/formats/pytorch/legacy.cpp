@@ -68,7 +68,8 @@ Storage cut_window(const Document& document, const StorageId& id, Storage storag
 std::string describe_cut(std::uint64_t file_size, std::string_view key, std::uint64_t end, std::size_t intact,
                          std::size_t all) {
   return fmt::format(
-      "the file is cut off: it ends at byte {}, but storage {} at byte {}; {} of {} storages are intact",
+      "the file is cut off: it ends at byte {}, storage {} should end at byte {}; {} of {} storages are "
+      "intact",
       file_size, printable(key), end, intact, all);
 }
 
