@@ -16,7 +16,7 @@ constexpr std::array commands{
     Command{"convert", "another format, other names, layout, data type", add_convert},
     Command{"remap", "try key rules, or write the renamed checkpoint", add_remap},
     Command{"diff", "same names, shapes, types, values?", add_diff},
-    Command{"check", "is the file sound", add_check},
+    Command{"check", "is the file sound; does it fit a target", add_check},
     Command{"lock", "a small reviewable text of what a checkpoint must have", add_lock},
 };
 

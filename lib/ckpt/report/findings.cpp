@@ -26,8 +26,15 @@ constexpr std::array table{
     FindingKind{"CK015", false, "no elements"},
     FindingKind{"CK016", false, "no tensors"},
     FindingKind{"CK020", false, "an oddity of the file"},
+    FindingKind{"CK030", true, "a tensor of the target is missing"},
+    FindingKind{"CK031", true, "a tensor that the target does not know"},
+    FindingKind{"CK032", true, "another shape than the target's"},
+    FindingKind{"CK033", true, "another data type than the target's"},
+    FindingKind{"CK034", true, "too little of the target is covered"},
+    FindingKind{"CK035", false, "tied in the target and different in the file"},
+    FindingKind{"CK036", true, "a layout that nothing decides"},
 };
-static_assert(table.size() == static_cast<std::size_t>(FindingId::oddity) + 1);
+static_assert(table.size() == static_cast<std::size_t>(FindingId::undecided) + 1);
 
 // A view that repeats its elements more often than this says no more when all of it is read.
 constexpr std::uint64_t largest_repetition = 1024;

@@ -31,6 +31,13 @@ enum class FindingId {
   empty,
   no_tensors,
   oddity,
+  missing,
+  unused,
+  other_shape,
+  other_dtype,
+  too_little,
+  broken_tie,
+  undecided,
 };
 
 struct Finding {
