@@ -5,6 +5,7 @@
 #include "ckpt/codec/json.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/kernels/checksum.hpp"
+#include "ckpt/report/readers.hpp"
 #include "ckpt/stages/root.hpp"
 #include "pipeline.hpp"
 #include "sarif.hpp"
@@ -74,9 +75,11 @@ std::vector<Finding> judge_catalogue(const Check& options, const Checkpoint& che
   std::vector<Regex> allowed;
   allowed.emplace_back(std::string(library_classes));
   for (const std::string& pattern : options.allow_globals) allowed.emplace_back(pattern);
-  return check_catalogue(checkpoint, [&](std::string_view global) {
+  std::vector<Finding> findings = check_catalogue(checkpoint, [&](std::string_view global) {
     return std::ranges::any_of(allowed, [&](const Regex& regex) { return regex.matches(global); });
   });
+  std::ranges::move(check_readers(checkpoint), std::back_inserter(findings));
+  return findings;
 }
 
 std::vector<Finding> without_ignored(const Check& options, std::vector<Finding> findings) {

@@ -24,7 +24,8 @@ struct Check {
   bool strict = false;
 };
 
-/// What the catalogue alone shows, without the globals that may be there.
+/// What the catalogue alone shows, and which other readers would refuse it, without the globals that may be
+/// there.
 std::vector<Finding> judge_catalogue(const Check& options, const Checkpoint& checkpoint);
 
 /// The findings that --ignore does not silence. Throws `usage` for what is no code.
