@@ -8,6 +8,7 @@
 #include "ckpt/report/readers.hpp"
 #include "ckpt/stages/root.hpp"
 #include "pipeline.hpp"
+#include "salvage.hpp"
 #include "sarif.hpp"
 
 namespace ckpt {
@@ -39,6 +40,8 @@ Checkpoint chosen(const Check& options, const StageOptions::Parsed& stages) {
 }
 
 ExitStatus run(const Check& options) {
+  if (!options.salvage.empty())
+    return run_salvage({options.file, options.salvage, options.talk, options.force, options.json});
   StageOptions::Parsed stages = options.stages.parse();
   if (!stages.like.empty()) return check_like(options, std::move(stages));
   const Checkpoint checkpoint = chosen(options, stages);
@@ -132,31 +135,41 @@ std::function<ExitStatus()> add_check(CLI::App& app) {
   for (const char* name : {"--allow-missing", "--allow-unused", "--remap", "--rename", "--strip-wrappers",
                            "--renumber", "--strict-rules", "--adapter", "--module", "--modules"})
     app.get_option(name)->needs(like);
+  CLI::Option* const salvage =
+      app.add_option("--salvage", options->salvage,
+                     "Write the tensors of a damaged file that are provably whole to OUT, list the others")
+          ->type_name("OUT")
+          ->excludes(like);
+  app.add_flag("--force", options->force, "Replace an existing OUT")->needs(salvage);
   app.add_option("--allow-globals", options->allow_globals,
                  "Globals of a pickle that may be there (repeatable)")
       ->type_name("REGEX")
+      ->excludes(salvage)
       ->take_all()
       ->allow_extra_args(false);
   app.add_option("--ignore", options->ignore, "Leave findings of this code out (repeatable)")
       ->type_name("CODE")
+      ->excludes(salvage)
       ->take_all()
       ->allow_extra_args(false);
-  app.add_flag("--strict", options->strict, "Warnings count as well");
+  app.add_flag("--strict", options->strict, "Warnings count as well")->excludes(salvage);
   CLI::Option* json = app.add_flag("--json", options->json, "One JSON document on standard output");
   app.add_flag("--sarif", options->sarif, "The findings as a SARIF 2.1.0 log on standard output")
-      ->excludes(json);
+      ->excludes(json)
+      ->excludes(salvage);
   options->talk.add(app);
   app.footer(
-      "Alone it reads every byte: structure, checksums, values. With --like it holds names, shapes and "
-      "types\n"
-      "against a checkpoint or a lock file, and reads headers only. Errors give status 1, with --strict\n"
-      "warnings too.\n"
+      "Alone it reads every byte: structure, checksums, values. With --like it holds names, shapes\n"
+      "and types against a checkpoint or a lock file, and reads headers only. Errors give status 1, with\n"
+      "--strict warnings too.\n"
+      "With --salvage: 0 when every tensor is whole, 1 when some are lost, 2 when all are.\n"
       "Examples:\n"
       "  ckpt check model.pt\n"
       "  ckpt check yolo.pt --allow-globals '^models\\.'\n"
       "  ckpt check model.safetensors --ignore CK013 --sarif > model.sarif\n"
       "  ckpt check model.pt --like model.bpk --remap rules.txt\n"
-      "  ckpt check model.safetensors --like model.lock --allow-missing='^head' --min-coverage 99.5%");
+      "  ckpt check model.safetensors --like model.lock --allow-missing='^head' --min-coverage 99.5%\n"
+      "  ckpt check cut.pt --salvage rest.safetensors");
   return [options] { return run(*options); };
 }
 

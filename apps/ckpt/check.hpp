@@ -22,6 +22,8 @@ struct Check {
   bool json = false;
   bool sarif = false;
   bool strict = false;
+  std::string salvage;  ///< the file to write; empty unless --salvage is given
+  bool force = false;
 };
 
 /// What the catalogue alone shows, and which other readers would refuse it, without the globals that may be
