@@ -37,10 +37,26 @@ std::string uri(std::string_view path) {
   return out;
 }
 
+Value tool_json() {
+  Value driver = Value::object();
+  driver.set("name", "ckpt").set("version", CKPT_VERSION).set("rules", rules_json());
+  return Value::object().set("driver", std::move(driver));
+}
+
+Value location_json(const std::string& artifact) {
+  return Value::object().set("physicalLocation",
+                             Value::object().set("artifactLocation", Value::object().set("uri", artifact)));
+}
+
+Value log_of(Value run) {
+  return Value::object()
+      .set("$schema", "https://json.schemastore.org/sarif-2.1.0.json")
+      .set("version", "2.1.0")
+      .set("runs", Value::array().push(std::move(run)));
+}
+
 Value result_json(const Finding& finding, const std::string& artifact) {
-  Value location = Value::object();
-  location.set("physicalLocation",
-               Value::object().set("artifactLocation", Value::object().set("uri", artifact).set("index", 0)));
+  Value location = location_json(artifact);
   if (!finding.tensor.empty()) {
     Value tensor = Value::object().set("fullyQualifiedName", finding.tensor).set("kind", "member");
     location.set("logicalLocations", Value::array().push(std::move(tensor)));
@@ -57,19 +73,27 @@ Value result_json(const Finding& finding, const std::string& artifact) {
 
 Value sarif_log(std::string_view file, const std::vector<Finding>& findings) {
   const std::string artifact = uri(file);
-  Value driver = Value::object();
-  driver.set("name", "ckpt").set("version", CKPT_VERSION).set("rules", rules_json());
   Value results = Value::array();
   for (const Finding& finding : findings) results.push(result_json(finding, artifact));
   Value run = Value::object();
-  run.set("tool", Value::object().set("driver", std::move(driver)))
-      .set("artifacts",
-           Value::array().push(Value::object().set("location", Value::object().set("uri", artifact))))
-      .set("results", std::move(results));
-  return Value::object()
-      .set("$schema", "https://json.schemastore.org/sarif-2.1.0.json")
-      .set("version", "2.1.0")
-      .set("runs", Value::array().push(std::move(run)));
+  Value artifacts = Value::array();
+  artifacts.push(Value::object().set("location", Value::object().set("uri", artifact)));
+  run.set("tool", tool_json()).set("artifacts", std::move(artifacts)).set("results", std::move(results));
+  return log_of(std::move(run));
+}
+
+Value sarif_failure(std::string_view file, std::string_view text) {
+  Value notification = Value::object();
+  notification.set("level", "error").set("message", text_json(text));
+  if (!file.empty()) notification.set("locations", Value::array().push(location_json(uri(file))));
+  Value invocation = Value::object();
+  invocation.set("executionSuccessful", false)
+      .set("toolExecutionNotifications", Value::array().push(std::move(notification)));
+  Value run = Value::object();
+  run.set("tool", tool_json())
+      .set("invocations", Value::array().push(std::move(invocation)))
+      .set("results", Value::array());
+  return log_of(std::move(run));
 }
 
 }  // namespace ckpt

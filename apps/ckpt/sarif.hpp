@@ -12,4 +12,7 @@ namespace ckpt {
 /// rules; a tensor is a logical location.
 Value sarif_log(std::string_view file, const std::vector<Finding>& findings);
 
+/// The log of a run that came to no findings: why, as a notification.
+Value sarif_failure(std::string_view file, std::string_view text);
+
 }  // namespace ckpt

@@ -51,7 +51,6 @@ $ python3 -c '
 >     place = result["locations"][0]
 >     artifact = place["physicalLocation"]["artifactLocation"]
 >     assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
->     assert run["artifacts"][artifact["index"]]["location"]["uri"] == artifact["uri"]
 >     print(result["ruleId"], result["level"], artifact["uri"], place.get("logicalLocations", [{"fullyQualifiedName": ""}])[0]["fullyQualifiedName"],
 >           result["message"]["text"], sep=" | ")'
 https://json.schemastore.org/sarif-2.1.0.json 2.1.0 ckpt
@@ -61,6 +60,14 @@ CK011 | error | testdata/pytorch/all_dtypes.pt | special | special: 2 of 4 eleme
 $ cp testdata/burnpack/net.bpk 'a file:1%.bpk' && ckpt check 'a file:1%.bpk' --sarif | grep uri
       "uri": "a%20file%3A1%25.bpk"
 $ ckpt check testdata/burnpack/net.bpk --sarif --json
+{
+ "schema": 1,
+ "error": {
+  "kind": "usage",
+  "text": "--json excludes --sarif",
+  "hint": "ckpt check --help"
+ }
+}
 ckpt: --json excludes --sarif
 hint: ckpt check --help
 [2]
@@ -93,3 +100,13 @@ burn.safetensors: 1 tensor, 0 errors, 1 warning: NOT SOUND
 [1]
 $ ckpt check --strict --ignore CK021 --ignore CK022 burn.safetensors
 burn.safetensors: 1 tensor, 0 errors, 0 warnings: sound
+
+# What cannot be read is told in the log too.
+$ ckpt check none.pt --sarif > log.sarif
+ckpt: none.pt: No such file or directory
+[2]
+$ python3 -c '
+> import json
+> run, = json.load(open("log.sarif"))["runs"]
+> print(run["invocations"], run["results"])'
+[{'executionSuccessful': False, 'toolExecutionNotifications': [{'level': 'error', 'message': {'text': 'No such file or directory'}, 'locations': [{'physicalLocation': {'artifactLocation': {'uri': 'none.pt'}}}]}]}] []
