@@ -84,6 +84,8 @@ def main() -> int:
         runs.run("inspect", net, burn, linear)
         runs.run("convert", net, "net.bpk", "--remap", rules, "--half")
         runs.run("convert", net, "net.bpk", fails=True)
+        for name in "tok_emb.weight", "bn.gamma", "bn.num_batches_tracked":
+            runs.run("convert", net, "a.bpk", "--dry-run", f"--explain={name}", "--dtype", "BF16")
         runs.run("convert", linear, "set", "--shard-size", "60")
         runs.run("convert", "set", "whole.safetensors", "--explain", "--dtype", "F16")
         runs.run("remap", linear, "renamed.safetensors", "--rename", "^fc => x")
