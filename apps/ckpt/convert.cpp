@@ -2,6 +2,7 @@
 #include "ckpt/core/text.hpp"
 #include "ckpt/stages/ties.hpp"
 #include "command.hpp"
+#include "explain.hpp"
 #include "write_set.hpp"
 #include "writing.hpp"
 
@@ -14,7 +15,8 @@ struct Convert {
   WriteOptions writing;
   TalkOptions talk;
   bool json = false;
-  bool explain = false;
+  std::string explained;  ///< a name, `*` for all, or empty
+  bool explain = false;   ///< all
   bool verify = false;
   bool dedupe = false;
   std::string write_modules;
@@ -53,6 +55,9 @@ ExitStatus run(const Convert& options) {
   writing.allow_overflow = stages.allow_overflow;
 
   std::optional<Target> target;
+  const bool explains_one = !options.explained.empty() && !options.explain;
+  if (explains_one && options.input == "-")
+    throw Error(ErrorKind::usage, "--explain=NAME wants a file: standard input is read once");
 
   Prepared prepared = prepare(options.input, stages);
   require_deliverable(prepared.checkpoint);
@@ -66,6 +71,13 @@ ExitStatus run(const Convert& options) {
   if (target) match_target(prepared, *target, stages.match);
   cast_types(prepared, stages);
   warn_of_losses(prepared, format);
+  Value explanation;
+  if (explains_one) {
+    std::optional<Plan> plan;
+    if (!shard_limit) plan = plan_output(prepared.checkpoint, format);
+    explanation =
+        explain_tensor(load(options.input), prepared, stages, options.explained, plan ? &*plan : nullptr);
+  }
   const Written written = shard_limit
                               ? write_set(prepared, format, options.output, *shard_limit, writing, talk)
                               : write_checkpoint(prepared, format, options.output, writing, talk);
@@ -86,6 +98,7 @@ ExitStatus run(const Convert& options) {
     doc.set("size", written.size).set("dry_run", options.writing.dry_run);
     Value account = account_json(prepared, stages, options.explain);
     for (auto& [key, value] : *account.as<Value::Object>()) doc.set(key, std::move(value));
+    if (explains_one) doc.set("explained", std::move(explanation));
     fmt::print("{}\n", json::dump(doc, 1));
     return ExitStatus::done;
   }
@@ -94,6 +107,7 @@ ExitStatus run(const Convert& options) {
                           options.writing.dry_run ? " (dry run: nothing was written)" : ""));
   talk.report(
       fmt::format("adapter: {}{}", direction_name(direction), stages.adapter ? "" : " (by the two formats)"));
+  if (explains_one) print_explanation(explanation, talk);
   print_account(prepared, stages, options.explain, talk);
   print_casts(written.casts, prepared.checkpoint, talk);
   if (options.verify && !writing.dry_run) verify_output(prepared, options.output, talk);
@@ -118,8 +132,9 @@ std::function<ExitStatus()> add_convert(CLI::App& app) {
   options->stages.add_target(app);
   options->stages.add_cast(app);
   options->writing.add(app);
-  app.add_flag("--explain", options->explain,
-               "One line a tensor: what was done, by which rule, on what evidence");
+  app.add_flag(
+      "--explain{*}", options->explained,
+      "One line a tensor: what was done, by which rule, on what evidence; =NAME: the whole way of one");
   app.add_flag("--dedupe", options->dedupe,
                "Of tensors that share their elements, write only the first name");
   app.add_flag("--verify", options->verify, "Read the output back and compare every element with the source");
@@ -133,7 +148,10 @@ std::function<ExitStatus()> add_convert(CLI::App& app) {
       "  ckpt convert model.safetensors folder --shard-size 5GB\n"
       "  ckpt convert folder whole.safetensors\n"
       "  ckpt convert torch.safetensors model.bpk --adapter pytorch-to-burn --module '^proj$ => Linear'");
-  return [options] { return run(*options); };
+  return [options] {
+    options->explain = options->explained == "*";
+    return run(*options);
+  };
 }
 
 }  // namespace ckpt
