@@ -57,13 +57,32 @@ std::optional<Verdict> by_class(const Module& module) {
   return std::nullopt;
 }
 
+constexpr std::string_view recorded_evidence = "recorded in the file's metadata";
+
 /// What an earlier conversion noted.
 std::optional<Verdict> by_record(const Module& module) {
   for (const Tensor* tensor : module.tensors)
     if (!tensor->recorded_kind.empty())
-      if (const ModuleKind* found = find_kind(tensor->recorded_kind))
-        return Verdict{found, "recorded in the file's metadata"};
+      if (const ModuleKind* found = find_kind(tensor->recorded_kind); found != nullptr && !found->is_owner())
+        return Verdict{found, std::string(recorded_evidence)};
   return std::nullopt;
+}
+
+/// The path of which `name` is `path.tail`.
+std::optional<std::string> path_before(std::string_view name, std::string_view tail) {
+  if (name == tail) return std::string();
+  if (!name.ends_with(tail) || name[name.size() - tail.size() - 1] != '.') return std::nullopt;
+  return std::string(name.substr(0, name.size() - tail.size() - 1));
+}
+
+/// The path of the module of that kind that owns a tensor of this name, in either spelling.
+std::string owner_path(std::string_view name, const ModuleKind& kind) {
+  const std::string reverse = std::string(kind.suffix) + "_reverse";
+  for (const ParameterRow& row : kind.parameters)
+    for (const std::string& tail : {std::string(row.torch) + std::string(kind.suffix),
+                                    std::string(row.torch) + reverse, std::string(row.burn)})
+      if (std::optional<std::string> path = path_before(name, tail)) return *path;
+  return std::string(module_path(name));
 }
 
 /// What a matrix and its bias prove. `rows` is the dimension that the bias of a Linear has in this layout.
@@ -279,47 +298,76 @@ class Decider {
     return std::nullopt;
   }
 
-  /// Modules that own all below their path (attention, recurrent layers): told by marks, or given.
+  /// Modules that own all below their path (attention, recurrent layers): told by marks, or given. Those that
+  /// hold others come first in the table.
   void find_owners() {
-    for (const Module& module : modules_) {
-      for (const Tensor* tensor : module.tensors) {
-        for (const ModuleKind& kind : module_table()) {
-          if (kind.torch_marks.empty()) continue;
-          const std::span<const std::string_view> marks =
-              direction_ == Direction::pytorch_to_burn ? kind.torch_marks : kind.burn_marks.first(1);
-          for (const std::string_view mark : marks) {
-            if (tensor->name != mark && !tensor->name.ends_with("." + std::string(mark))) continue;
-            const std::string path = tensor->name.size() == mark.size()
-                                         ? std::string()
-                                         : tensor->name.substr(0, tensor->name.size() - mark.size() - 1);
-            consider_owner(path, kind, *tensor);
-          }
-        }
-      }
+    for (const ModuleKind& kind : module_table()) {
+      if (!kind.is_owner()) continue;
+      const std::span<const std::string_view> marks =
+          direction_ == Direction::pytorch_to_burn ? kind.owner.torch : kind.owner.burn.first(1);
+      for (const Module& module : modules_)
+        for (const Tensor* tensor : module.tensors)
+          for (const std::string_view mark : marks)
+            if (const std::optional<std::string> path = path_before(tensor->name, mark))
+              consider_owner(*path, kind, *tensor);
     }
   }
 
-  void consider_owner(const std::string& path, const ModuleKind& kind, const Tensor& mark) {
-    if (owners_.contains(path)) return;
-    const std::optional<Verdict> given = by_rule(path);
-    if (given && given->kind != &kind) return;
-    std::string evidence = fmt::format("{} stands below it", leaf_name(mark.name));
+  bool has_all(std::string_view path, std::span<const std::string_view> names) const {
+    return std::ranges::all_of(names,
+                               [&](std::string_view name) { return names_.contains(join_path(path, name)); });
+  }
+
+  /// What somebody who knows said of a module that owns others: the user, or an earlier conversion.
+  std::optional<KindDecision> told_owner(const std::string& path, const Tensor& mark) const {
+    if (std::optional<Verdict> given = by_rule(path))
+      return KindDecision{path, given->kind, Strength::given, std::move(given->evidence)};
+    const ModuleKind* recorded = find_kind(mark.recorded_kind);
+    if (recorded == nullptr || !recorded->is_owner()) return std::nullopt;
+    return KindDecision{path, recorded, Strength::recorded, std::string(recorded_evidence)};
+  }
+
+  /// What the names below `path` prove of it being of that kind; nothing when they do not.
+  std::optional<std::string> owner_evidence(const std::string& path, const ModuleKind& kind,
+                                            const Tensor& mark, bool is_told) const {
     if (direction_ == Direction::burn_to_pytorch) {
-      for (const std::string_view other : kind.burn_marks)
-        if (!names_.contains(join_path(path, other))) return;
-      evidence = fmt::format("{} stand below it", fmt::join(kind.burn_marks, ", "));
-    } else if (kind.gates != 0 && !given) {
-      const auto hidden = names_.find(join_path(path, "weight_hh_l0"));
-      if (hidden == names_.end() || hidden->second->shape.size() != 2) return;
-      const Shape& shape = hidden->second->shape;
-      if (mark.shape.size() != 2 || mark.shape[0] != shape[0]) return;
-      if (shape[0] != shape[1] * kind.gates) return;
-      evidence = fmt::format("weight_hh_l0 {} stacks {} gate{}", to_string(shape), kind.gates,
-                             kind.gates == 1 ? "" : "s");
+      if (!has_all(path, kind.owner.burn)) return std::nullopt;
+      return fmt::format("{} stand below it", fmt::join(kind.owner.burn, ", "));
     }
+    if (!has_all(path, kind.owner.torch_needs)) return std::nullopt;
+    if (kind.gates == 0 || is_told) return fmt::format("{} stands below it", leaf_name(mark.name));
+    const std::string hidden_leaf = "weight_hh" + std::string(kind.suffix);
+    const auto hidden = names_.find(join_path(path, hidden_leaf));
+    if (hidden == names_.end() || hidden->second->shape.size() != 2 || mark.shape.size() != 2)
+      return std::nullopt;
+    const Shape& shape = hidden->second->shape;
+    if (mark.shape[0] != shape[0] || shape[0] != shape[1] * kind.gates) return std::nullopt;
+    return fmt::format("{} {} stacks {} gate{}", hidden_leaf, to_string(shape), kind.gates,
+                       kind.gates == 1 ? "" : "s");
+  }
+
+  void consider_owner(const std::string& path, const ModuleKind& kind, const Tensor& mark) {
+    if (is_owned(path)) return;
+    std::optional<KindDecision> told = told_owner(path, mark);
+    if (told && told->kind != &kind) return;
+    std::optional<std::string> evidence = owner_evidence(path, kind, mark, told.has_value());
+    if (!evidence) return;
+    const bool needs_telling = kind.owner.proof != Owner::Proof::marks;
+    // A target without burn's names is a module of the user's own, made of the parts.
+    if (needs_telling && !told && !target_.empty() && direction_ == Direction::pytorch_to_burn &&
+        !std::ranges::all_of(kind.owner.burn,
+                             [&](std::string_view leaf) { return target_.contains(join_path(path, leaf)); }))
+      return;
+    if (kind.owner.proof == Owner::Proof::told && !told) return;
     owners_.insert({path, decisions_.size()});
-    decisions_.push_back(
-        {path, &kind, given ? Strength::given : Strength::siblings, given ? given->evidence : evidence});
+    if (told) decisions_.push_back(std::move(*told));
+    else if (needs_telling)
+      decisions_.push_back(
+          {path, nullptr, Strength::undecided,
+           "norm_first=True gives its norms other places, and neither names nor shapes tell",
+           join_path(path, direction_ == Direction::pytorch_to_burn ? "norm1.weight" : "norm_1.gamma"),
+           &kind});
+    else decisions_.push_back({path, &kind, Strength::siblings, std::move(*evidence)});
   }
 
   bool is_owned(std::string_view path) const {
@@ -331,10 +379,11 @@ class Decider {
 
   void settle_open(KindDecision& decision, const Module& module, const Neighbours& neighbours) const {
     const Tensor* weight = module.find("weight");
+    const Tensor* subject = weight != nullptr ? weight : module.find("gamma");
     const std::size_t rank = weight != nullptr ? weight->shape.size() : 1;
     // A bias that fits neither dimension contradicts whatever a name may say.
     if (rank == 2 && is_vector(module.find("bias")) && !fits_a_side(*weight, *module.find("bias"))) {
-      decision.evidence = undecided_reason(module);
+      leave_open(decision, module, *subject);
       return;
     }
     if (std::optional<Verdict> verdict = neighbours.find(module.path);
@@ -350,7 +399,13 @@ class Decider {
       decision.evidence = fmt::format("by its name alone ({})", hint->why);
       return;
     }
+    leave_open(decision, module, *subject);
+  }
+
+  static void leave_open(KindDecision& decision, const Module& module, const Tensor& subject) {
     decision.evidence = undecided_reason(module);
+    decision.tensor = subject.name;
+    decision.likely = find_kind(subject.shape.size() == 2 ? "Linear" : "RmsNorm");
   }
 
   Direction direction_;
@@ -419,18 +474,30 @@ Checkpoint take_recorded_kinds(Checkpoint checkpoint) {
     if (arrow != std::string::npos) kinds.emplace(line.text.substr(0, arrow), line.text.substr(arrow + 4));
   }
   for (Tensor& tensor : checkpoint.tensors)
-    if (const auto kind = kinds.find(std::string(module_path(tensor.name))); kind != kinds.end())
-      tensor.recorded_kind = kind->second;
+    for (std::string_view path = module_path(tensor.name);; path = module_path(path)) {
+      if (const auto note_of = kinds.find(std::string(path)); note_of != kinds.end()) {
+        const ModuleKind* kind = find_kind(note_of->second);
+        // Of a module further up it is the tensor's kind too when that one owns all below it.
+        if (path == module_path(tensor.name) || (kind != nullptr && kind->is_owner()))
+          tensor.recorded_kind = note_of->second;
+        break;
+      }
+      if (path.empty()) break;
+    }
   checkpoint.metadata.erase(note);
   return checkpoint;
 }
 
 Checkpoint put_recorded_kinds(Checkpoint checkpoint) {
   std::string text;
-  std::string_view last = "\n";  // no path
+  std::string last = "\n";  // no path
   for (const Tensor& tensor : checkpoint.tensors) {
-    if (tensor.recorded_kind.empty() || module_path(tensor.name) == last) continue;
-    last = module_path(tensor.name);
+    if (tensor.recorded_kind.empty()) continue;
+    const ModuleKind* kind = find_kind(tensor.recorded_kind);
+    std::string path = kind != nullptr && kind->is_owner() ? owner_path(tensor.name, *kind)
+                                                           : std::string(module_path(tensor.name));
+    if (path == last) continue;
+    last = std::move(path);
     text += fmt::format("{} => {}\n", last, tensor.recorded_kind);
   }
   if (!text.empty()) checkpoint.metadata[std::string(kinds_key)] = text;

@@ -34,7 +34,9 @@ struct KindDecision {
   std::string path;                  ///< of the module, without the tensor's own name
   const ModuleKind* kind = nullptr;  ///< null while undecided
   Strength strength = Strength::undecided;
-  std::string evidence;  ///< one clause: `bias [3] is as long as the first dimension of weight [3, 4]`
+  std::string evidence;     ///< one clause: `bias [3] is as long as the first dimension of weight [3, 4]`
+  std::string tensor = {};  ///< while undecided: the one that it is about, and …
+  const ModuleKind* likely = nullptr;  ///< … what a hint may propose
 };
 
 /// Decides for every module of the catalogue, in the order in which the modules appear. With a `target`, its
