@@ -6,6 +6,7 @@
 #include "ckpt/report/findings.hpp"
 #include "command.hpp"
 #include "pipeline.hpp"
+#include "salvage.hpp"
 
 namespace ckpt {
 namespace {
@@ -16,6 +17,8 @@ struct Check {
   TalkOptions talk;
   bool json = false;
   bool strict = false;
+  std::string salvage;  // the file to write; empty unless --salvage is given
+  bool force = false;
 };
 
 // Library classes whose objects whole models and optimizers are made of. They are code to import, but
@@ -50,6 +53,8 @@ Value document(const Check& options, const std::vector<Finding>& findings, bool 
 }
 
 ExitStatus run(const Check& options) {
+  if (!options.salvage.empty())
+    return run_salvage({options.file, options.salvage, options.talk, options.force, options.json});
   const Paint paint(options.talk, stdout);
   const std::vector<FindingId> ignored = parse_codes(options.ignore);
   std::vector<Regex> allowed;
@@ -93,24 +98,33 @@ ExitStatus run(const Check& options) {
 std::function<ExitStatus()> add_check(CLI::App& app) {
   const auto options = std::make_shared<Check>();
   app.add_option("FILE", options->file, "A checkpoint of any format; - is standard input")->required();
+  CLI::Option* const salvage =
+      app.add_option("--salvage", options->salvage,
+                     "Write the tensors of a damaged file that are provably whole to OUT, list the others")
+          ->type_name("OUT");
+  app.add_flag("--force", options->force, "Replace an existing OUT")->needs(salvage);
   app.add_option("--allow-globals", options->allow_globals,
                  "Globals of a pickle that may be there (repeatable)")
       ->type_name("REGEX")
+      ->excludes(salvage)
       ->take_all()
       ->allow_extra_args(false);
   app.add_option("--ignore", options->ignore, "Leave findings of this code out (repeatable)")
       ->type_name("CODE")
+      ->excludes(salvage)
       ->take_all()
       ->allow_extra_args(false);
-  app.add_flag("--strict", options->strict, "Warnings count as well");
+  app.add_flag("--strict", options->strict, "Warnings count as well")->excludes(salvage);
   app.add_flag("--json", options->json, "One JSON document on standard output");
   options->talk.add(app);
   app.footer(
       "Reads every byte: structure, checksums, values. Errors give status 1, with --strict warnings too.\n"
+      "With --salvage: 0 when every tensor is whole, 1 when some are lost, 2 when all are.\n"
       "Examples:\n"
       "  ckpt check model.pt\n"
       "  ckpt check yolo.pt --allow-globals '^models\\.'\n"
-      "  ckpt check model.safetensors --ignore CK013 --json");
+      "  ckpt check model.safetensors --ignore CK013 --json\n"
+      "  ckpt check cut.pt --salvage rest.safetensors");
   return [options] { return run(*options); };
 }
 

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
 #include "command.hpp"
 #include "terminal.hpp"
@@ -45,6 +46,16 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   throw error;
 }
 
+/// The limits on what a file may ask for, one paragraph each.
+std::string limits_text() {
+  std::string text =
+      "What a file may ask for. What goes beyond a limit is refused or left out, and a message says so.\n";
+  for (const limits::Limit& limit : limits::all)
+    text += fmt::format("\n{}: {} {}\n  {}\n", limit.name, grouped(limit.value), limit.unit, limit.reason);
+  text.pop_back();  // whoever prints it adds one
+  return text;
+}
+
 /// A full disk is noticed only when what was printed is flushed.
 ExitStatus flushed(ExitStatus status) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
@@ -56,6 +67,9 @@ ExitStatus run(int argc, char** argv) {
   CLI::App app{"Inspect, convert, remap and compare model checkpoints: PyTorch, safetensors, burnpack.",
                "ckpt"};
   app.set_version_flag("--version", "ckpt " CKPT_VERSION, "Show the version");
+  app.add_flag_callback(
+      "--help-limits", [] { throw CLI::CallForVersion(limits_text(), CLI::ExitCodes::Success); },
+      "Show the limits on what a file may ask for, with their reasons");
   app.require_subcommand(1);
   app.footer(
       "`ckpt COMMAND --help` has the options of a command, with examples.\n"

@@ -6,7 +6,6 @@
 #include <unordered_map>
 
 #include "ckpt/core/error.hpp"
-#include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/formats/format.hpp"
 #include "ckpt/io/file.hpp"
@@ -266,8 +265,7 @@ void print_warnings(const Prepared& prepared, const Talk& talk) {
 
 void require_deliverable(const Checkpoint& checkpoint) {
   for (const Tensor& tensor : checkpoint.tensors)
-    if (tensor.byte_size() > limits::repeated_bytes && tensor.view.source &&
-        tensor.byte_size() / limits::repetition > tensor.view.source->size())
+    if (repeats_too_much(tensor))
       throw Error(ErrorKind::refused,
                   fmt::format("tensor {} repeats {} of data until it is {}", printable(tensor.name),
                               human_size(tensor.view.source->size()), human_size(tensor.byte_size())))

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 
+#include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/kernels/scan.hpp"
 #include "ckpt/kernels/tensor_reader.hpp"
@@ -29,9 +30,6 @@ constexpr std::array table{
 };
 static_assert(table.size() == static_cast<std::size_t>(FindingId::oddity) + 1);
 
-// A view that repeats its elements more often than this says no more when all of it is read.
-constexpr std::uint64_t largest_repetition = 1024;
-
 Scan scan(const Tensor& tensor, TensorReader& reader) {
   Scan result;
   reader.start(tensor);
@@ -41,8 +39,8 @@ Scan scan(const Tensor& tensor, TensorReader& reader) {
     if (first.empty()) first.assign(piece.begin(), piece.begin() + element_size(tensor.dtype));
     scan_elements(tensor.dtype, piece, first, result);
     done += piece.size();
-    if (tensor.view.strides && tensor.view.source && done / largest_repetition > tensor.view.source->size())
-      break;
+    if (tensor.view.strides && tensor.view.source && done / limits::repetition > tensor.view.source->size())
+      break;  // the rest says no more
   }
   return result;
 }

@@ -7,9 +7,9 @@
 
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/limits.hpp"
+#include "ckpt/core/places.hpp"
 #include "ckpt/core/quoted.hpp"
 #include "ckpt/core/text.hpp"
-#include "ckpt/report/identity.hpp"
 
 namespace ckpt {
 namespace {
@@ -97,7 +97,7 @@ void check_mark(std::string_view line) {
 }  // namespace
 
 std::vector<LockEntry> lock_entries(const Checkpoint& checkpoint) {
-  const std::vector<std::size_t> same = first_at_same_place(checkpoint);
+  const std::vector<std::size_t> same = first_at_same_place(checkpoint.tensors);
   std::vector<std::size_t> order(same.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   const auto less = [&](std::size_t a, std::size_t b) {

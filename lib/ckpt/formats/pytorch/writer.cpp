@@ -3,16 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "ckpt/codec/pickle_writer.hpp"
 #include "ckpt/codec/zip_writer.hpp"
 #include "ckpt/core/checked.hpp"
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/places.hpp"
 #include "ckpt/core/text.hpp"
 
 // archive/data.pkl   a pickle of protocol 2: OrderedDict of name -> _rebuild_tensor_v2(storage, 0, size,
@@ -114,21 +113,15 @@ Plan plan_pytorch(const Checkpoint& checkpoint) {
   pickle.reduce();
   pickle.mark();
   std::vector<std::size_t> storages;  // for each key, the tensor whose elements it holds
-  std::multimap<std::pair<const ByteSource*, std::uint64_t>, std::size_t> keys;
+  std::vector<std::size_t> keys;      // of each tensor's storage
+  const std::vector<std::size_t> first = first_at_same_place(checkpoint.tensors);
   for (std::size_t i = 0; i < checkpoint.tensors.size(); ++i) {
     const Tensor& tensor = checkpoint.tensors[i];
     require_writable(tensor);
-    const std::pair place(tensor.view.source.get(), tensor.view.offset);
-    const auto [begin, end] = keys.equal_range(place);
-    auto found = begin;
-    while (found != end && !same_place(checkpoint.tensors[storages[found->second]], tensor)) ++found;
-    const std::size_t key = found != end ? found->second : storages.size();
-    if (found == end) {
-      keys.emplace(place, key);
-      storages.push_back(i);
-    }
+    keys.push_back(first[i] == i ? storages.size() : keys[first[i]]);
+    if (first[i] == i) storages.push_back(i);
     pickle.text(tensor.name);
-    put_tensor(pickle, tensor, std::to_string(key));
+    put_tensor(pickle, tensor, std::to_string(keys.back()));
   }
   pickle.set_items();
 
