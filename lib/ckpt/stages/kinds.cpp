@@ -11,6 +11,7 @@
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/stages/cast.hpp"
+#include "ckpt/stages/families.hpp"
 #include "ckpt/stages/names.hpp"
 #include "ckpt/stages/rule.hpp"
 
@@ -155,6 +156,12 @@ std::string without_indices(std::string_view path) {
   return out;
 }
 
+/// `fc#` for `fc2`; empty for a name that ends in no digit, or is nothing but digits.
+std::string without_number(std::string_view segment) {
+  const std::size_t end = segment.find_last_not_of("0123456789") + 1;
+  return end == 0 || end == segment.size() ? std::string() : std::string(segment.substr(0, end)) + "#";
+}
+
 /// Kinds that are proven for some module, by how it is named; null where two kinds share a name.
 class Neighbours {
  public:
@@ -163,6 +170,17 @@ class Neighbours {
     if (is_index(leaf_name(path))) return;
     put(by_path_, without_indices(path), kind);
     put(by_segment_, std::string(leaf_name(path)), kind);
+    if (const std::string name = without_number(leaf_name(path)); !name.empty())
+      put(by_number_, join_path(without_indices(module_path(path)), name), kind);
+  }
+  /// A module beside it that differs in the number at the end of its name: `fc1` beside `fc2`.
+  std::optional<Verdict> find_numbered(std::string_view path) const {
+    const std::string name = without_number(leaf_name(path));
+    if (name.empty()) return std::nullopt;
+    const auto found = by_number_.find(join_path(without_indices(module_path(path)), name));
+    if (found == by_number_.end() || found->second == nullptr) return std::nullopt;
+    return Verdict{found->second,
+                   fmt::format("{} is proven to be one for other numbers", printable(found->first))};
   }
   std::optional<Verdict> find(std::string_view path) const {
     if (const auto found = by_path_.find(without_indices(path));
@@ -184,6 +202,7 @@ class Neighbours {
   }
   Kinds by_path_;
   Kinds by_segment_;
+  Kinds by_number_;
 };
 
 /// Whether a weight of so many dimensions can be one of that kind.
@@ -255,6 +274,7 @@ class Decider {
       }
       decisions_.push_back(std::move(decision));
     }
+    find_families();
     for (std::size_t i = 0; i < open.size(); ++i)
       settle_open(decisions_[open[i]], *open_modules_[i], neighbours);
     return std::move(decisions_);
@@ -386,13 +406,17 @@ class Decider {
       leave_open(decision, module, *subject);
       return;
     }
-    if (std::optional<Verdict> verdict = neighbours.find(module.path);
-        verdict && holds_rank(*verdict->kind, rank)) {
+    const auto settle = [&](std::optional<Verdict> verdict, Strength strength) {
+      if (decision.kind != nullptr || !verdict || !holds_rank(*verdict->kind, rank)) return;
       decision.kind = verdict->kind;
-      decision.strength = Strength::neighbour;
+      decision.strength = strength;
       decision.evidence = std::move(verdict->evidence);
-      return;
-    }
+    };
+    settle(by_family(module.path), Strength::family);
+    settle(neighbours.find(module.path), Strength::neighbour);
+    // An Embedding has no bias, and of what is left the number says nothing.
+    if (is_vector(module.find("bias"))) settle(neighbours.find_numbered(module.path), Strength::neighbour);
+    if (decision.kind != nullptr) return;
     if (const NameHint* hint = find_name_hint(leaf_name(module.path), rank)) {
       decision.kind = find_kind(hint->kind);
       decision.strength = Strength::name;
@@ -400,6 +424,44 @@ class Decider {
       return;
     }
     leave_open(decision, module, *subject);
+  }
+
+  /// The families that the names are of. One of whose modules is proven to be something else is another
+  /// model that happens to have the names.
+  void find_families() {
+    FamilyEvidence evidence;
+    for (const Module& module : modules_) {
+      const Tensor* weight = module.find("weight");
+      evidence.add(module.path, weight == nullptr ? nullptr : &weight->shape);
+    }
+    for (const Family& family : family_table()) {
+      if (family.is_pytorch_only && direction_ != Direction::pytorch_to_burn) continue;
+      const bool is_one =
+          std::ranges::all_of(family.marks, [&](const FamilyMark& mark) { return evidence.has(mark); });
+      if (is_one && std::ranges::none_of(decisions_, [&](const KindDecision& decision) {
+            return contradicts(decision, kind_in_family(family, decision.path));
+          }))
+        families_.push_back(&family);
+    }
+  }
+
+  bool contradicts(const KindDecision& decision, std::string_view said) const {
+    if (said.empty() || decision.kind == nullptr || decision.kind->parameters.empty()) return false;
+    const std::span<const ParameterRow> own = decision.kind->parameters;
+    const bool is_same = find_kind(said)->parameters.data() == own.data();
+    // A convolution or norm where the family has a matrix is another module of that name.
+    return !is_same && holds_rank(*decision.kind, 2) && holds_rank(*find_kind(said), 2);
+  }
+
+  std::optional<Verdict> by_family(std::string_view path) const {
+    for (const Family* family : families_)
+      if (const std::string_view said = kind_in_family(*family, path); !said.empty()) {
+        std::vector<std::string_view> marks;
+        for (const FamilyMark& mark : family->marks) marks.push_back(mark.path);
+        return kind(said,
+                    fmt::format("the names are those of {} ({})", family->name, fmt::join(marks, ", ")));
+      }
+    return std::nullopt;
   }
 
   static void leave_open(KindDecision& decision, const Module& module, const Tensor& subject) {
@@ -415,6 +477,7 @@ class Decider {
   std::unordered_map<std::string_view, std::size_t> index_;
   std::vector<Module> modules_;
   std::vector<const Module*> open_modules_;
+  std::vector<const Family*> families_;
   std::map<std::string, std::size_t, std::less<>> owners_;
   std::vector<KindDecision> decisions_;
 };

@@ -27,7 +27,7 @@ KindRule parse_kind_rule(std::string_view line);
 std::vector<KindRule> parse_kind_rules(std::string_view text, std::string_view file);
 
 /// What a decision rests on, weakest first.
-enum class Strength { undecided, name, neighbour, siblings, recorded, pickled_class, target, given };
+enum class Strength { undecided, name, neighbour, family, siblings, recorded, pickled_class, target, given };
 
 /// What kind of module the tensors below one path belong to, and why.
 struct KindDecision {

@@ -168,6 +168,10 @@ class Layout {
   }
 
   void require_whole_elements(const Tensor& tensor, std::string_view what) const {
+    if (!tensor.pieces.empty())
+      refuse(checkpoint_,
+             fmt::format("tensor {} is stacked from others and cannot be {}", printable(tensor.name), what),
+             "convert without --stack first, then stack the result");
     if (element_size(tensor.view.stored) == 0 || info(tensor.dtype).kind == DTypeClass::quantized)
       refuse(checkpoint_,
              fmt::format("tensor {}: {} data is packed and cannot be {}", printable(tensor.name),
