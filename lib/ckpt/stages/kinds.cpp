@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include <fmt/ranges.h>
@@ -140,6 +141,16 @@ std::optional<Verdict> by_siblings(const Module& module, Direction direction) {
   }
 }
 
+/// The part of a weight that PyTorch keeps in several and burn does not: of weight_norm or spectral_norm, as
+/// hooks or as a parametrization.
+const Tensor* reparametrised_part(const Module& module) {
+  if (leaf_name(module_path(module.path)) == "parametrizations")
+    for (const std::string_view leaf : {"original", "original0"})
+      if (const Tensor* part = module.find(leaf)) return part;
+  if (const Tensor* part = module.find("weight_orig")) return part;
+  return module.find("weight_g") != nullptr ? module.find("weight_v") : nullptr;
+}
+
 /// `layers.#.fc1` for `layers.12.fc1`.
 std::string without_indices(std::string_view path) {
   std::string out;
@@ -265,6 +276,18 @@ class Decider {
       settle(by_target(module), Strength::target);
       settle(by_class(module), Strength::pickled_class);
       settle(by_record(module), Strength::recorded);
+      const Tensor* part = decision.kind == nullptr && direction_ == Direction::pytorch_to_burn
+                               ? reparametrised_part(module)
+                               : nullptr;
+      if (part != nullptr) {
+        decision.evidence =
+            "part of a weight that weight_norm or spectral_norm keeps in several: fold them "
+            "first, with torch.nn.utils.remove_weight_norm or its like";
+        decision.tensor = part->name;
+        decision.likely = find_kind("none");
+        decisions_.push_back(std::move(decision));
+        continue;
+      }
       if (decision.kind == nullptr) settle(by_siblings(module, direction_), Strength::siblings);
       if (decision.kind == nullptr) {
         open.push_back(decisions_.size());
@@ -369,9 +392,14 @@ class Decider {
   void consider_owner(const std::string& path, const ModuleKind& kind, const Tensor& mark) {
     if (is_owned(path)) return;
     std::optional<KindDecision> told = told_owner(path, mark);
-    if (told && told->kind != &kind) return;
     std::optional<std::string> evidence = owner_evidence(path, kind, mark, told.has_value());
     if (!evidence) return;
+    if (told && told->kind != &kind) {
+      // `none` takes the module apart, and its parts speak for themselves.
+      if (told->kind->parameters.empty() && !index_.contains(path) && taken_apart_.insert(path).second)
+        decisions_.push_back(std::move(*told));
+      return;
+    }
     const bool needs_telling = kind.owner.proof != Owner::Proof::marks;
     // A target without burn's names is a module of the user's own, made of the parts.
     if (needs_telling && !told && !target_.empty() && direction_ == Direction::pytorch_to_burn &&
@@ -479,6 +507,7 @@ class Decider {
   std::vector<const Module*> open_modules_;
   std::vector<const Family*> families_;
   std::map<std::string, std::size_t, std::less<>> owners_;
+  std::set<std::string> taken_apart_;
   std::vector<KindDecision> decisions_;
 };
 

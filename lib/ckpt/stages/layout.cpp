@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ckpt/codec/regex.hpp"
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/stages/cast.hpp"
@@ -217,11 +218,20 @@ class Layout {
              fmt::format("leave the module as it is with --module '{} => none'",
                          printable(anchored_pattern(module_path(tensor.name)))));
     if (!d.kind->is_owner() || report_.direction != Direction::pytorch_to_burn) return;
-    refuse(
-        checkpoint_,
-        fmt::format("tensor {}: burn's {} has no place for it", printable(tensor.name), d.kind->name),
+    const std::string pattern = anchored_pattern(d.path);
+    // A further layer is a module of its own in burn, and rules can make it one here.
+    const bool is_layer = d.kind->gates != 0 && Regex("_l[1-9]\\d*(_reverse)?$").matches(tensor.name);
+    std::string hint =
         fmt::format("leave the module as it is with --module '{} => none', or drop the tensor with --exclude",
-                    printable(anchored_pattern(d.path))));
+                    printable(pattern));
+    if (is_layer)
+      hint = fmt::format(
+          "a list of layers, as burn has it: --rename '{0}\\.(\\w+)_l(\\d+)(_reverse)?$ => "
+          "{1}.$2.${{1}}_l0$3'",
+          printable(pattern.substr(0, pattern.size() - 1)), printable(d.path));
+    refuse(checkpoint_,
+           fmt::format("tensor {}: burn's {} has no place for it", printable(tensor.name), d.kind->name),
+           hint);
   }
 
   void to_burn(const Tensor& tensor) {
