@@ -1,7 +1,6 @@
 #include "ckpt/kernels/computed_source.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <span>
 #include <vector>
@@ -95,14 +94,14 @@ Bytes scaled_source(ScaledMatrix matrix) { return std::make_shared<ScaledSource>
 
 Bytes permuted_source(PermutedRows rows) { return std::make_shared<PermutedSource>(std::move(rows)); }
 
-bool draws_on(const ByteSource& used, const ByteSource& source) {
-  if (&used == &source) return true;
-  if (const auto* scaled = dynamic_cast<const ScaledSource*>(&used))
-    return draws_on(*scaled->matrix().weight.view.source, source) ||
-           draws_on(*scaled->matrix().scale.view.source, source);
-  if (const auto* permuted = dynamic_cast<const PermutedSource*>(&used))
-    return draws_on(*permuted->rows().source, source);
-  return false;
+void add_origins(const ByteSource& source, std::unordered_set<const ByteSource*>& into) {
+  if (!into.insert(&source).second) return;
+  if (const auto* scaled = dynamic_cast<const ScaledSource*>(&source)) {
+    add_origins(*scaled->matrix().weight.view.source, into);
+    add_origins(*scaled->matrix().scale.view.source, into);
+  } else if (const auto* permuted = dynamic_cast<const PermutedSource*>(&source)) {
+    add_origins(*permuted->rows().source, into);
+  }
 }
 
 }  // namespace ckpt

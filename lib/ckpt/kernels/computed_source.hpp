@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <unordered_set>
 
 #include "ckpt/core/tensor.hpp"
 
@@ -29,7 +30,7 @@ struct PermutedRows {
 };
 Bytes permuted_source(PermutedRows rows);
 
-/// Whether bytes of `used` come out of `source`, directly or through a computed one.
-bool draws_on(const ByteSource& used, const ByteSource& source);
+/// Adds `source` and, where its bytes are computed, what they are computed from.
+void add_origins(const ByteSource& source, std::unordered_set<const ByteSource*>& into);
 
 }  // namespace ckpt
