@@ -45,7 +45,6 @@ ckpt: testdata/modules/torch.pt: the layout of 4 tensors is undecided: decoder_l
 hint: say what they are (KIND(norm_first) is a layer with norm_first=True; Linear is transposed; Embedding and Conv1D are not; none is left alone): --module '^decoder_layer$ => TransformerDecoderLayer' --module '^decoder_layer_norm_first$ => TransformerDecoderLayer' --module '^encoder_layer$ => TransformerEncoderLayer' --module '^encoder_layer_norm_first$ => TransformerEncoderLayer'
 [1]
 $ ckpt convert testdata/modules/torch.pt f.bpk --include '^encoder_layer\.' --module 'layer$ => none' --module 'norm. => LayerNorm' --explain
-ckpt: testdata/modules/torch.pt: warning: --module 'layer$ => none' matched no module
 testdata/modules/torch.pt -> f.bpk: pytorch to burnpack, 5.27 KiB
 adapter: pytorch-to-burn (by the two formats)
 encoder_layer.self_attn.in_proj_weight -> encoder_layer.self_attn.query.weight: rows 0 to 4 of 12, transposed, renamed; MultiheadAttention (in_proj_weight stands below it)
@@ -66,5 +65,8 @@ encoder_layer.norm2.weight -> encoder_layer.norm2.gamma: renamed; LayerNorm (giv
 encoder_layer.norm2.bias -> encoder_layer.norm2.beta: renamed; LayerNorm (given by `norm. => LayerNorm`)
 179 read = 16 written + 0 merged - 4 split + 167 dropped; 12 renamed, 6 transposed, 0 cast; nothing else changed
 dropped: linear.weight, linear.bias, linear_square.weight, linear_square.bias, linear_without_bias.weight, embedding.weight, embedding_bag.weight, conv1d.weight, conv1d.bias, conv2d.weight, and 157 more (--verbose lists all)
-$ ckpt convert testdata/modules/torch.pt f.bpk --include '^encoder_layer\.' --module 'layer$ => TransformerEncoderLayer(norm_first=True)' --force --explain 2>&1 | grep norm
-[1]
+$ ckpt convert testdata/modules/torch.pt f.bpk --include '^encoder_layer\.' --module 'layer$ => TransformerEncoderLayer(norm_first=True)' --force --explain 2>&1 | grep 'norm[12]'
+encoder_layer.norm1.weight -> encoder_layer.norm_2.gamma: renamed; TransformerEncoderLayer(norm_first) (given by `layer$ => TransformerEncoderLayer(norm_first=True)`)
+encoder_layer.norm1.bias -> encoder_layer.norm_2.beta: renamed; TransformerEncoderLayer(norm_first) (given by `layer$ => TransformerEncoderLayer(norm_first=True)`)
+encoder_layer.norm2.weight -> encoder_layer.norm_1.gamma: renamed; TransformerEncoderLayer(norm_first) (given by `layer$ => TransformerEncoderLayer(norm_first=True)`)
+encoder_layer.norm2.bias -> encoder_layer.norm_1.beta: renamed; TransformerEncoderLayer(norm_first) (given by `layer$ => TransformerEncoderLayer(norm_first=True)`)

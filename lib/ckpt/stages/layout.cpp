@@ -221,17 +221,16 @@ class Layout {
     const std::string pattern = anchored_pattern(d.path);
     // A further layer is a module of its own in burn, and rules can make it one here.
     const bool is_layer = d.kind->gates != 0 && Regex("_l[1-9]\\d*(_reverse)?$").matches(tensor.name);
-    std::string hint =
-        fmt::format("leave the module as it is with --module '{} => none', or drop the tensor with --exclude",
-                    printable(pattern));
-    if (is_layer)
-      hint = fmt::format(
-          "a list of layers, as burn has it: --rename '{0}\\.(\\w+)_l(\\d+)(_reverse)?$ => "
-          "{1}.$2.${{1}}_l0$3'",
-          printable(pattern.substr(0, pattern.size() - 1)), printable(d.path));
+    const std::string other =
+        is_layer ? fmt::format(
+                       "make a list of layers of it, as burn has it: --rename '{}\\.(\\w+)_l(\\d+)"
+                       "(_reverse)?$ => {}.$2.${{1}}_l0$3'",
+                       printable(pattern.substr(0, pattern.size() - 1)), printable(d.path))
+                 : "drop the tensor with --exclude";
     refuse(checkpoint_,
            fmt::format("tensor {}: burn's {} has no place for it", printable(tensor.name), d.kind->name),
-           hint);
+           fmt::format("leave the module as it is with --module '{} => none', or {}", printable(pattern),
+                       other));
   }
 
   void to_burn(const Tensor& tensor) {

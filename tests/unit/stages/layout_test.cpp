@@ -433,7 +433,7 @@ TEST_CASE("further layers of a recurrent module are refused with the rule that m
   CHECK(error.kind() == ErrorKind::refused);
   CHECK(
       contains(error.hint(), "--rename '^rnn\\.lstm\\.(\\w+)_l(\\d+)(_reverse)?$ => rnn.lstm.$2.${1}_l0$3'"));
-  const std::size_t begin = error.hint().find('\'') + 1;
+  const std::size_t begin = error.hint().find("--rename '") + 10;
   const Rule rule = parse_rule(error.hint().substr(begin, error.hint().rfind('\'') - begin));
   std::vector<Tensor> tensors = filled(shapes);
   for (Tensor& tensor : tensors) tensor.name = rule.replacement.replace_all(tensor.name, rule.pattern).first;
