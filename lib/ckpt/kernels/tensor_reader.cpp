@@ -75,6 +75,10 @@ void TensorReader::plan_tiles() {
   const auto side = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(elements)));
   tile_columns_ = std::min(dimensions_[0].count, std::max(side, elements / dimensions_[1].count));
   tile_rows_ = std::min({dimensions_[1].count, elements / tile_columns_, cast_elements_at_once});
+  // Lines a power of two apart would share few places of the caches.
+  const std::uint64_t line = 64 / size_;
+  if (tile_rows_ > line && tile_rows_ < dimensions_[1].count && tile_rows_ * size_ % 1024 == 0)
+    tile_rows_ -= line;
   index_.assign(2, 0);
 }
 

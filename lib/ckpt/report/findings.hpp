@@ -31,6 +31,16 @@ enum class FindingId {
   empty,
   no_tensors,
   oddity,
+  burn_refuses,
+  transformers_refuses,
+  pytorch_refuses,
+  missing,
+  unused,
+  other_shape,
+  other_dtype,
+  too_little,
+  broken_tie,
+  undecided,
 };
 
 struct Finding {
