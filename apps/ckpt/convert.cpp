@@ -2,6 +2,7 @@
 #include "ckpt/core/text.hpp"
 #include "ckpt/stages/ties.hpp"
 #include "command.hpp"
+#include "edits.hpp"
 #include "explain.hpp"
 #include "write_set.hpp"
 #include "writing.hpp"
@@ -12,6 +13,7 @@ namespace {
 struct Convert {
   std::string input, output, to, shard_size;
   StageOptions stages;
+  EditOptions edits;
   WriteOptions writing;
   TalkOptions talk;
   bool json = false;
@@ -38,6 +40,7 @@ void tell_ties(Prepared& prepared, const Format& format) {
 ExitStatus run(const Convert& options) {
   const Talk talk(options.talk);
   const StageOptions::Parsed stages = options.stages.parse();
+  const EditOptions::Parsed edits = options.edits.parse();
   std::optional<std::uint64_t> shard_limit;
   if (!options.shard_size.empty()) shard_limit = parse_size(options.shard_size, "--shard-size");
   // A set goes into a folder, whose name says nothing of the format.
@@ -64,10 +67,14 @@ ExitStatus run(const Convert& options) {
   const std::string from = prepared.checkpoint.format;
   if (options.dedupe) prepared.checkpoint = drop_ties(std::move(prepared.checkpoint), prepared.dropped);
   else tell_ties(prepared, format);
+  edit(prepared, edits);
   const Direction direction =
       stages.adapter.value_or(default_direction(convention_of(prepared.checkpoint), format.convention));
   if (!stages.like.empty()) target = load_target(stages.like, direction, stages.kinds);
+  if (target) fit_names(prepared, *target);
   adapt(prepared, direction, stages.kinds, target ? &*target : nullptr);
+  tell_edits(prepared);
+  if (target) restore(prepared, *target);
   if (target) match_target(prepared, *target, stages.match);
   cast_types(prepared, stages);
   warn_of_losses(prepared, format);
@@ -131,6 +138,7 @@ std::function<ExitStatus()> add_convert(CLI::App& app) {
       ->type_name("FILE");
   options->stages.add_target(app);
   options->stages.add_cast(app);
+  options->edits.add(app);
   options->writing.add(app);
   app.add_flag(
       "--explain{*}", options->explained,
