@@ -2,6 +2,7 @@
 #include "ckpt/core/text.hpp"
 #include "ckpt/stages/ties.hpp"
 #include "command.hpp"
+#include "training.hpp"
 #include "write_set.hpp"
 #include "writing.hpp"
 
@@ -12,6 +13,7 @@ struct Convert {
   std::string input, output, to, shard_size;
   StageOptions stages;
   WriteOptions writing;
+  TrainingOptions training;
   TalkOptions talk;
   bool json = false;
   bool explain = false;
@@ -54,7 +56,9 @@ ExitStatus run(const Convert& options) {
 
   std::optional<Target> target;
 
-  Prepared prepared = prepare(options.input, stages);
+  Checkpoint whole = load(options.input);
+  Training training(options.training, whole, stages, format);
+  Prepared prepared = prepare(std::move(whole), stages);
   require_deliverable(prepared.checkpoint);
   const std::string from = prepared.checkpoint.format;
   if (options.dedupe) prepared.checkpoint = drop_ties(std::move(prepared.checkpoint), prepared.dropped);
@@ -62,13 +66,17 @@ ExitStatus run(const Convert& options) {
   const Direction direction =
       stages.adapter.value_or(default_direction(convention_of(prepared.checkpoint), format.convention));
   if (!stages.like.empty()) target = load_target(stages.like, direction, stages.kinds);
+  training.carry_along(prepared, direction, stages, target ? &*target : nullptr);
   adapt(prepared, direction, stages.kinds, target ? &*target : nullptr);
   if (target) match_target(prepared, *target, stages.match);
   cast_types(prepared, stages);
   warn_of_losses(prepared, format);
+  const Prepared output = training.complete(prepared);
+  training.write(writing);
   const Written written = shard_limit
-                              ? write_set(prepared, format, options.output, *shard_limit, writing, talk)
-                              : write_checkpoint(prepared, format, options.output, writing, talk);
+                              ? write_set(output, format, options.output, *shard_limit, writing, talk)
+                              : write_checkpoint(output, training.format(), options.output, writing, talk);
+  training.commit();
   if (modules) {
     modules->write(as_bytes(modules_file(prepared.layout.decisions, prepared.checkpoint.file)));
     modules->commit();
@@ -76,7 +84,7 @@ ExitStatus run(const Convert& options) {
 
   print_warnings(prepared, talk);
   if (options.json) {
-    if (options.verify && !writing.dry_run) verify_output(prepared, options.output, talk);
+    if (options.verify && !writing.dry_run) verify_output(output, options.output, talk);
     Value doc = Value::object();
     doc.set("schema", 1)
         .set("input", options.input)
@@ -86,6 +94,7 @@ ExitStatus run(const Convert& options) {
     doc.set("size", written.size).set("dry_run", options.writing.dry_run);
     Value account = account_json(prepared, stages, options.explain);
     for (auto& [key, value] : *account.as<Value::Object>()) doc.set(key, std::move(value));
+    if (options.training.is_wanted()) doc.set("training", training.json());
     fmt::print("{}\n", json::dump(doc, 1));
     return ExitStatus::done;
   }
@@ -96,7 +105,8 @@ ExitStatus run(const Convert& options) {
       fmt::format("adapter: {}{}", direction_name(direction), stages.adapter ? "" : " (by the two formats)"));
   print_account(prepared, stages, options.explain, talk);
   print_casts(written.casts, prepared.checkpoint, talk);
-  if (options.verify && !writing.dry_run) verify_output(prepared, options.output, talk);
+  training.print(options.explain, talk);
+  if (options.verify && !writing.dry_run) verify_output(output, options.output, talk);
   return ExitStatus::done;
 }
 
@@ -117,6 +127,7 @@ std::function<ExitStatus()> add_convert(CLI::App& app) {
       ->type_name("FILE");
   options->stages.add_target(app);
   options->stages.add_cast(app);
+  options->training.add(app);
   options->writing.add(app);
   app.add_flag("--explain", options->explain,
                "One line a tensor: what was done, by which rule, on what evidence");
@@ -130,6 +141,8 @@ std::function<ExitStatus()> add_convert(CLI::App& app) {
       "  ckpt convert model.pt model.bpk\n"
       "  ckpt convert train.pt model.safetensors --top-level-key state_dict --strip-wrappers\n"
       "  ckpt convert model.pt model.bpk --remap rules.txt --explain\n"
+      "  ckpt convert train.pt model.bpk --optimizer-out optim.bpk\n"
+      "  ckpt convert model.bpk train.pt --optimizer optim.bpk\n"
       "  ckpt convert model.safetensors folder --shard-size 5GB\n"
       "  ckpt convert folder whole.safetensors\n"
       "  ckpt convert torch.safetensors model.bpk --adapter pytorch-to-burn --module '^proj$ => Linear'");
