@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "check_training.hpp"
 #include "ckpt/codec/json.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/kernels/checksum.hpp"
@@ -13,6 +14,7 @@ namespace {
 struct Check {
   std::string file;
   std::vector<std::string> allow_globals, ignore;
+  CheckTraining training;
   TalkOptions talk;
   bool json = false;
   bool strict = false;
@@ -67,6 +69,7 @@ ExitStatus run(const Check& options) {
   } catch (Error& error) {
     throw error.in_file(options.file);
   }
+  std::ranges::move(options.training.findings(checkpoint), std::back_inserter(findings));
   std::erase_if(findings, [&](const Finding& finding) {
     return std::ranges::find(ignored, finding.id) != ignored.end();
   });
@@ -74,9 +77,13 @@ ExitStatus run(const Check& options) {
   const auto errors = static_cast<std::uint64_t>(
       std::ranges::count_if(findings, [](const Finding& f) { return info(f.id).is_error; }));
   const bool is_ok = errors == 0 && (!options.strict || findings.empty());
+  const std::vector<std::string> drift = options.training.drift(checkpoint);
   if (options.json) {
-    fmt::print("{}\n", json::dump(document(options, findings, is_ok), 1));
+    Value doc = document(options, findings, is_ok);
+    if (!drift.empty()) doc.set("drift", strings_json(drift));
+    fmt::print("{}\n", json::dump(doc, 1));
   } else {
+    for (const std::string& line : drift) fmt::print("{}\n", line);
     for (const Finding& finding : findings) {
       const std::string level = info(finding.id).is_error ? paint.red("error  ") : paint.yellow("warning");
       fmt::print("{} {} {}\n", info(finding.id).code, level, finding.text);
@@ -102,6 +109,7 @@ std::function<ExitStatus()> add_check(CLI::App& app) {
       ->type_name("CODE")
       ->take_all()
       ->allow_extra_args(false);
+  options->training.add(app);
   app.add_flag("--strict", options->strict, "Warnings count as well");
   app.add_flag("--json", options->json, "One JSON document on standard output");
   options->talk.add(app);
@@ -110,6 +118,7 @@ std::function<ExitStatus()> add_check(CLI::App& app) {
       "Examples:\n"
       "  ckpt check model.pt\n"
       "  ckpt check yolo.pt --allow-globals '^models\\.'\n"
+      "  ckpt check optim.bpk --model model.bpk\n"
       "  ckpt check model.safetensors --ignore CK013 --json");
   return [options] { return run(*options); };
 }

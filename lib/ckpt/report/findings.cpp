@@ -26,8 +26,14 @@ constexpr std::array table{
     FindingKind{"CK015", false, "no elements"},
     FindingKind{"CK016", false, "no tensors"},
     FindingKind{"CK020", false, "an oddity of the file"},
+    FindingKind{"CK040", true, "an optimizer's state of parameters that the model does not have"},
+    FindingKind{"CK041", true, "an optimizer's state that does not fit its parameter"},
+    FindingKind{"CK042", true, "an optimizer's state that is not complete"},
+    FindingKind{"CK043", true, "an optimizer's tensor without its ParamId"},
+    FindingKind{"CK044", false, "parameters without an optimizer's state"},
+    FindingKind{"CK045", false, "a moment that is all zero after some steps"},
 };
-static_assert(table.size() == static_cast<std::size_t>(FindingId::oddity) + 1);
+static_assert(table.size() == static_cast<std::size_t>(FindingId::zero_moment) + 1);
 
 // A view that repeats its elements more often than this says no more when all of it is read.
 constexpr std::uint64_t largest_repetition = 1024;

@@ -31,6 +31,12 @@ enum class FindingId {
   empty,
   no_tensors,
   oddity,
+  orphan_state,
+  state_misfit,
+  incomplete_state,
+  state_without_id,
+  no_state,
+  zero_moment,
 };
 
 struct Finding {
