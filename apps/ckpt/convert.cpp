@@ -2,6 +2,7 @@
 #include "ckpt/core/text.hpp"
 #include "ckpt/stages/ties.hpp"
 #include "command.hpp"
+#include "learner.hpp"
 #include "training.hpp"
 #include "write_set.hpp"
 #include "writing.hpp"
@@ -14,6 +15,7 @@ struct Convert {
   StageOptions stages;
   WriteOptions writing;
   TrainingOptions training;
+  std::optional<std::uint64_t> epoch;
   TalkOptions talk;
   bool json = false;
   bool explain = false;
@@ -35,7 +37,29 @@ void tell_ties(Prepared& prepared, const Format& format) {
                   ties.size() > 1 ? ", …" : "", format.name));
 }
 
-ExitStatus run(const Convert& options) {
+/// A folder of burn's Learner stands for the files of one epoch.
+Convert with_learner_epoch(Convert options, std::optional<OutputFolder>& folder) {
+  if (const std::optional<LearnerEpoch> from = find_learner_epoch(options.input, options.epoch)) {
+    options.input = from->model();
+    const Format* to = format_for_extension(options.output);
+    if (to != nullptr && to->convention == Convention::pytorch) {
+      options.training.optimizer = from->optimizer();
+      options.training.scheduler = from->scheduler();
+    }
+  } else if (options.epoch) {
+    const LearnerEpoch to{options.output, *options.epoch};
+    if (!options.writing.dry_run) folder.emplace(options.output);
+    options.output = to.model();
+    options.training.optimizer_out = to.optimizer();
+    options.training.scheduler_out = to.scheduler();
+    options.training.may_lack_scheduler = true;
+  }
+  return options;
+}
+
+ExitStatus run(const Convert& given) {
+  std::optional<OutputFolder> folder;
+  const Convert options = with_learner_epoch(given, folder);
   const Talk talk(options.talk);
   const StageOptions::Parsed stages = options.stages.parse();
   std::optional<std::uint64_t> shard_limit;
@@ -58,6 +82,8 @@ ExitStatus run(const Convert& options) {
 
   Checkpoint whole = load(options.input);
   Training training(options.training, whole, stages, format);
+  if (shard_limit && training.format().plan != format.plan)
+    throw Error(ErrorKind::usage, "a set of shards holds weights alone").with_hint("leave out --shard-size");
   Prepared prepared = prepare(std::move(whole), stages);
   require_deliverable(prepared.checkpoint);
   const std::string from = prepared.checkpoint.format;
@@ -128,6 +154,9 @@ std::function<ExitStatus()> add_convert(CLI::App& app) {
   options->stages.add_target(app);
   options->stages.add_cast(app);
   options->training.add(app);
+  app.add_option("--epoch", options->epoch,
+                 "IN or OUT is the checkpoint folder of burn's Learner: take this epoch's files")
+      ->type_name("N");
   options->writing.add(app);
   app.add_flag("--explain", options->explain,
                "One line a tensor: what was done, by which rule, on what evidence");
@@ -143,6 +172,7 @@ std::function<ExitStatus()> add_convert(CLI::App& app) {
       "  ckpt convert model.pt model.bpk --remap rules.txt --explain\n"
       "  ckpt convert train.pt model.bpk --optimizer-out optim.bpk\n"
       "  ckpt convert model.bpk train.pt --optimizer optim.bpk\n"
+      "  ckpt convert train.pt run/checkpoint --epoch 5\n"
       "  ckpt convert model.safetensors folder --shard-size 5GB\n"
       "  ckpt convert folder whole.safetensors\n"
       "  ckpt convert torch.safetensors model.bpk --adapter pytorch-to-burn --module '^proj$ => Linear'");

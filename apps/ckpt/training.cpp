@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "ckpt/codec/json.hpp"
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/formats/pytorch/writer.hpp"
@@ -150,6 +151,7 @@ Training::Training(const TrainingOptions& options, Checkpoint& whole, const Stag
   if (!options.optimizer_out.empty() || !options.optimizer.empty()) read_state(whole, stages);
   if (!options.scheduler_out.empty() || !options.scheduler.empty()) read_schedulers(whole);
   if (wants_nested) format_.plan = plan_pytorch_training;
+  is_left_behind_ = is_burnpack && !wants_records && !find_torch_optimizers(whole).empty();
 }
 
 void Training::drop_orphans_of_record(Checkpoint& whole) {
@@ -162,8 +164,9 @@ void Training::drop_orphans_of_record(Checkpoint& whole) {
 }
 
 void Training::read_state(const Checkpoint& whole, const StageOptions::Parsed& stages) {
-  const Checkpoint other = options_.optimizer.empty() ? Checkpoint{} : load(options_.optimizer);
-  const Checkpoint& source = options_.optimizer.empty() ? whole : other;
+  is_of_input_ = options_.optimizer.empty() || options_.optimizer == whole.file;
+  const Checkpoint other = is_of_input_ ? Checkpoint{} : load(options_.optimizer);
+  const Checkpoint& source = is_of_input_ ? whole : other;
   state_ = read_optimizer(source, options_.optimizer_key);
   if (!state_) refuse(source.file, "there is no optimizer's state", "ckpt inspect shows what there is");
   const std::string& file = source.file;
@@ -180,12 +183,14 @@ void Training::read_state(const Checkpoint& whole, const StageOptions::Parsed& s
   const std::string_view kind = state_->kind == nullptr ? "this optimizer" : state_->kind->name;
   if (state_->kind == nullptr || state_->kind->config.empty())
     refuse(file,
-           fmt::format("{}: {} has no counterpart on the other side",
-                       state_->place.empty() ? "optimizer" : state_->place, kind),
+           fmt::format("{}: {} {}", state_->place.empty() ? "optimizer" : state_->place, kind,
+                       state_->kind == nullptr ? "is none of those that burn has" : state_->kind->why_not),
            "leave the optimizer's state out: convert the model alone");
   if (!state_->other_kinds.empty())
-    refuse(file, fmt::format("the record holds the state of several optimizers: {}, {}", kind,
-                             fmt::join(state_->other_kinds, ", ")));
+    refuse(file,
+           fmt::format("the record holds the state of several optimizers: {}, {}", kind,
+                       fmt::join(state_->other_kinds, ", ")),
+           "PyTorch keeps a state for each: save them apart in burn");
   if (!state_->unknown.empty())
     refuse(file, fmt::format("{} has no place for {}", kind, some(state_->unknown)));
 
@@ -219,23 +224,29 @@ void Training::read_state(const Checkpoint& whole, const StageOptions::Parsed& s
   }
   if (!orphans_.empty() && !options_.drop_orphans)
     refuse(file,
-           fmt::format("{} of {} belong to parameters that the model does not have: {}",
-                       count(orphans_.size(), "state"), state_->parameters.size(), some(orphans_)),
+           fmt::format("{} of {} with state are not in the model: {}", orphans_.size(),
+                       count(state_->parameters.size(), "parameter"), some(orphans_)),
            "--drop-orphans leaves them out");
   if (!incomplete.empty())
     refuse(file, fmt::format("the state is not complete: {} is missing", some(incomplete)));
   std::erase_if(state_->parameters, [](const ParameterState& parameter) { return parameter.name.empty(); });
-  if (options_.optimizer.empty()) places_.push_back(state_->place);
+  if (is_of_input_) places_.push_back(state_->place);
 }
 
 void Training::read_schedulers(const Checkpoint& whole) {
   if (!options_.scheduler.empty()) {
     Checkpoint record = load(options_.scheduler);
-    scheduler_ = to_torch_scheduler(record);
+    if (record.scalars.empty())
+      configurations_.emplace_back("scheduler: a constant rate, which has no state");
+    else scheduler_ = to_torch_scheduler(record);
     if (!options_.scheduler_out.empty()) records_.push_back({options_.scheduler_out, std::move(record)});
     return;
   }
   const std::vector<TorchScheduler> schedulers = find_torch_schedulers(whole);
+  if (schedulers.empty() && options_.may_lack_scheduler) {
+    records_.push_back({options_.scheduler_out, {}});
+    return;
+  }
   if (schedulers.size() != 1)
     refuse(whole.file, schedulers.empty()
                            ? "there is no scheduler's state"
@@ -277,10 +288,39 @@ void Training::carry_along(Prepared& prepared, Direction direction, const StageO
 Prepared Training::complete(Prepared& prepared) {
   if (!options_.optimizer_out.empty()) make_record(prepared);
   for (const std::string& warning : warnings_) prepared.warnings.push_back(warning);
+  if (is_left_behind_)
+    prepared.warnings.emplace_back(
+        "the optimizer's state is left behind: --optimizer-out FILE takes it along");
   if (!lost_.empty())
     prepared.warnings.push_back(fmt::format("the state of {} is left out with them: {}",
                                             count(lost_.size(), "parameter"), some(lost_)));
-  return format_.plan == plan_pytorch_training ? nested(prepared) : prepared;
+  if (format_.plan != plan_pytorch_training) return prepared;
+  if (state_ && state_->groups.empty()) make_group(prepared);
+  return nested(prepared);
+}
+
+/// burn's record says nothing of hyper-parameters and of the order that PyTorch counts in.
+void Training::make_group(Prepared& prepared) {
+  std::vector<std::string> names;
+  for (const Tensor* tensor : parameters_of(prepared.checkpoint)) names.push_back(tensor->name);
+  state_->groups.push_back(default_group(*state_, std::move(names)));
+  const Value& hypers = state_->groups.front().hypers;
+  std::vector<std::string> missing;
+  for (const auto& [key, value] : *hypers.as<Value::Object>()) {
+    const bool is_given = std::ranges::any_of(
+        options_.hypers, [&](const std::string& hyper) { return hyper.starts_with(key + "="); });
+    if (!is_given) missing.push_back(fmt::format("{}={}", key, json::dump(value)));
+  }
+  if (!missing.empty())
+    prepared.warnings.push_back(
+        fmt::format("burn's record holds no hyper-parameters; written as PyTorch's rate and "
+                    "burn's defaults: {}; --hyper KEY=VALUE sets them",
+                    fmt::join(missing, ", ")));
+  prepared.warnings.emplace_back(
+      "the optimizer counts the parameters in the order of OUT, which must be that of model.parameters()");
+  if (state_->kind->torch_counts && state_->kind->burn_step.empty())
+    prepared.warnings.push_back(fmt::format(
+        "burn's {} does not count steps: 0 is written, which changes no number", state_->kind->name));
 }
 
 void Training::make_record(Prepared& prepared) {
@@ -332,11 +372,6 @@ Prepared Training::nested(const Prepared& prepared) {
   for (Tensor& tensor : checkpoint.tensors) tensor.name = "model." + tensor.name;
   checkpoint.values = Value::object();
   if (state_) {
-    if (state_->groups.empty()) {
-      std::vector<std::string> names;
-      for (const Tensor* tensor : parameters_of(prepared.checkpoint)) names.push_back(tensor->name);
-      state_->groups.push_back(default_group(*state_->kind, std::move(names)));
-    }
     for (const std::string& hyper : options_.hypers) set_hyper(*state_, hyper);
     Checkpoint optimizer = make_torch_optimizer(*state_);
     for (Tensor& tensor : optimizer.tensors) {
@@ -344,7 +379,7 @@ Prepared Training::nested(const Prepared& prepared) {
       checkpoint.tensors.push_back(std::move(tensor));
     }
     checkpoint.values.set("optimizer", std::move(optimizer.values));
-    if (!options_.optimizer.empty())
+    if (!is_of_input_)
       checkpoint.integrity.insert(checkpoint.integrity.end(), integrity_.begin(), integrity_.end());
   }
   if (scheduler_) checkpoint.values.set("scheduler", *scheduler_);
@@ -384,11 +419,14 @@ void Training::print(bool explain, const Talk& talk) const {
     if (!join_.open.empty())
       talk.report(fmt::format("  no shape proves the order of {}: {}", count(join_.open.size(), "parameter"),
                               some(join_.open)));
-    if (!options_.optimizer_out.empty())
+    if (!options_.optimizer_out.empty()) {
       for (const ParameterGroup& group : state_->groups)
         talk.report(fmt::format("  write {}, learning rate {}",
                                 burn_configuration(*state_->kind, group.hypers).code,
                                 rust_float(learning_rate(group.hypers).value_or(0))));
+      talk.report(
+          "  if the training clips gradients: PyTorch's norm is of all parameters together, burn's of each");
+    }
   }
   for (const std::string& line : configurations_) talk.report(line);
 }

@@ -23,6 +23,7 @@ struct TrainingOptions {
   std::vector<std::string> hypers;
   std::string model;  ///< whose parameters an optimizer's record may speak of
   bool drop_orphans = false;
+  bool may_lack_scheduler = false;  ///< an empty record, which is a constant rate's, takes its place then
 
   void add(CLI::App& app);
   bool is_wanted() const {
@@ -75,6 +76,7 @@ class Training {
   void forget(Prepared& prepared) const;
   void make_record(Prepared& prepared);
   void tell_configuration(Prepared& prepared) const;
+  void make_group(Prepared& prepared);
   Prepared nested(const Prepared& prepared);
 
   const TrainingOptions& options_;
@@ -84,6 +86,8 @@ class Training {
   std::vector<std::string> explained_, orphans_, lost_;
   std::size_t orphan_tensors_ = 0;
   std::vector<std::string> configurations_, warnings_;
+  bool is_of_input_ = false;          // the state lies in the input itself
+  bool is_left_behind_ = false;       // the input holds an optimizer that nobody asked for
   std::optional<Value> scheduler_;    // as PyTorch takes it
   std::vector<std::string> places_;   // of the input, that are carried
   std::vector<Integrity> integrity_;  // of the file that holds the state

@@ -70,6 +70,7 @@ class Reader {
       else state_.unknown.push_back(name);
     }
     for (const Parts& parts : parts_) read_parameter(parts);
+    tell_muon();
     read_note();
     return std::move(state_);
   }
@@ -135,6 +136,20 @@ class Reader {
                std::ranges::find(state_.other_kinds, kind->name) == state_.other_kinds.end()) {
       state_.other_kinds.emplace_back(kind->name);
     }
+  }
+
+  /// A velocity of matrices alone, beside another optimizer for the vectors, is Muon's.
+  void tell_muon() {
+    const OptimizerKind* sgd = find_optimizer("SGD");
+    const bool is_first = state_.kind == sgd;
+    const auto other = std::ranges::find(state_.other_kinds, sgd->name);
+    if (state_.other_kinds.empty() || (!is_first && other == state_.other_kinds.end())) return;
+    for (const ParameterState& parameter : state_.parameters)
+      if (const Tensor* velocity = parameter.moment("momentum_buffer");
+          velocity != nullptr && velocity->shape.size() != 2)
+        return;
+    if (is_first) state_.kind = find_optimizer("Muon");
+    else *other = "Muon";
   }
 
   void read_note() {

@@ -128,9 +128,9 @@ class PositionJoin {
   }
 
   Join run() {
-    if (!given_.empty()) take_names(given_, "--param-names");
+    if (!given_.empty()) take_names(given_, "the names of --param-names");
     else if (!noted_.empty() && noted_.size() == keys_.size()) take_names(noted_, "the file's param_names");
-    else if (is_named()) take_names(keys_, "the file, whose state is keyed by name");
+    else if (is_named()) take_names(keys_, "the names that key the file's state");
     else take_order();
     if (join_.problem.empty()) check_shapes();
     if (!join_.problem.empty()) join_.names.clear();
@@ -150,15 +150,15 @@ class PositionJoin {
   }
 
   void take_names(const std::vector<std::string>& names, std::string_view source) {
-    join_.how = fmt::format("named by {}", source);
+    join_.how = fmt::format("{}", source);
     if (names.size() != keys_.size()) {
       join_.problem =
-          fmt::format("{} names {} parameters, the optimizer has {}", source, names.size(), keys_.size());
+          fmt::format("{} are {}, the optimizer has {} parameters", source, names.size(), keys_.size());
       return;
     }
     for (const std::string& name : names)
       if (!by_name_.contains(name)) {
-        join_.problem = fmt::format("{} names {}, which the model lacks", source, printable(name));
+        join_.problem = fmt::format("{}: the model has no parameter {}", source, printable(name));
         return;
       }
     join_.names = names;

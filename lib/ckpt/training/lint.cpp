@@ -114,9 +114,9 @@ class Lint {
     }
     for (const auto& [step, cohort] : cohorts)
       add(Kind::orphan, "",
-          fmt::format("{} of {} tensors are orphans: the model does not have their {} parameter{} ({}){}",
+          fmt::format("{} of {} tensors are orphans, of {} parameter{} that the model does not have ({}{})",
                       cohort.tensors, tensors, cohort.keys.size(), cohort.keys.size() == 1 ? "" : "s",
-                      some(cohort.keys), step == 0 ? "" : fmt::format(", all at step {}", step)));
+                      some(cohort.keys), step == 0 ? "" : fmt::format("; at step {}", step)));
   }
 
   void check_ranks(const ParameterState& parameter) {

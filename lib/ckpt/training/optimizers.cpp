@@ -21,14 +21,14 @@ constexpr std::array adam_hypers{
     HyperRow{"betas", 1, "beta_2", ".with_beta_2({})", real, 0.999, 0.999},
     HyperRow{"eps", -1, "epsilon", ".with_epsilon({})", real, 1e-8, 1e-5},
     HyperRow{"weight_decay", -1, "weight_decay", decay_setter, real, 0.0, 0.0},
-    HyperRow{"amsgrad", -1, "amsgrad", ".with_amsgrad({})", flag, 0.0, 0.0},
+    HyperRow{"amsgrad", -1, "amsgrad", ".with_amsgrad({})", flag, 0.0, 0.0, false, {}, "max_exp_avg_sq"},
 };
 constexpr std::array adamw_hypers{
     HyperRow{"betas", 0, "beta_1", ".with_beta_1({})", real, 0.9, 0.9},
     HyperRow{"betas", 1, "beta_2", ".with_beta_2({})", real, 0.999, 0.999},
     HyperRow{"eps", -1, "epsilon", ".with_epsilon({})", real, 1e-8, 1e-5},
     HyperRow{"weight_decay", -1, "weight_decay", ".with_weight_decay({})", real, 0.01, 1e-4},
-    HyperRow{"amsgrad", -1, "amsgrad", ".with_amsgrad({})", flag, 0.0, 0.0},
+    HyperRow{"amsgrad", -1, "amsgrad", ".with_amsgrad({})", flag, 0.0, 0.0, false, {}, "max_exp_avg_sq"},
 };
 constexpr std::array adan_moments{
     MomentRow{"exp_avg", "momentum.exp_avg"},
@@ -48,7 +48,7 @@ constexpr std::array velocity{
     MomentRow{"momentum_buffer", "momentum.velocity"},
 };
 constexpr std::array sgd_hypers{
-    HyperRow{"momentum", -1, "momentum", ".with_momentum({})", real, 0.0, 0.9, true},
+    HyperRow{"momentum", -1, "momentum", ".with_momentum({})", real, 0.0, 0.9, true, {}, "momentum_buffer"},
     HyperRow{"dampening", -1, "dampening", ".with_dampening({})", real, 0.0, 0.1, true},
     HyperRow{"nesterov", -1, "nesterov", ".with_nesterov({})", flag, 0.0, 0.0, true},
     HyperRow{"weight_decay", -1, "weight_decay", decay_setter, real, 0.0, 0.0},
@@ -81,9 +81,9 @@ constexpr std::array rmsprop_moments{
 };
 constexpr std::array rmsprop_hypers{
     HyperRow{"alpha", -1, "alpha", ".with_alpha({})", real, 0.99, 0.99},
-    HyperRow{"momentum", -1, "momentum", ".with_momentum({})", real, 0.0, 0.9},
+    HyperRow{"momentum", -1, "momentum", ".with_momentum({})", real, 0.0, 0.9, false, {}, "momentum_buffer"},
     HyperRow{"eps", -1, "epsilon", ".with_epsilon({})", real, 1e-8, 1e-5},
-    HyperRow{"centered", -1, "centered", ".with_centered({})", flag, 0.0, 0.0},
+    HyperRow{"centered", -1, "centered", ".with_centered({})", flag, 0.0, 0.0, false, {}, "grad_avg"},
     HyperRow{"weight_decay", -1, "weight_decay", decay_setter, real, 0.0, 0.0},
 };
 constexpr std::array adagrad_moments{
@@ -129,8 +129,12 @@ constexpr std::array table{
     OptimizerKind{"Adadelta", "", adadelta_keys, ""},
     OptimizerKind{"ASGD", "", asgd_keys, ""},
     OptimizerKind{"Rprop", "", rprop_keys, ""},
-    // burn has one, but its state is one vector of all parameters in the order in which it visits them.
-    OptimizerKind{"LBFGS", "", lbfgs_keys, ""},
+    OptimizerKind{
+        .name = "LBFGS",
+        .config = "",
+        .group_keys = lbfgs_keys,
+        .state_key = "",
+        .why_not = "keeps one vector of all parameters, in the order in which the program visits them"},
     OptimizerKind{"Adamax", "", betas_keys, "exp_inf"},
     OptimizerKind{"RAdam or SparseAdam", "", betas_keys, "exp_avg_sq"},
 };

@@ -29,6 +29,7 @@ struct HyperRow {
   std::optional<double> burn_default = {};     ///< 0 stands for `None`; nothing: it is always written out
   bool is_of_momentum = false;                 ///< set on the `MomentumConfig` inside
   std::span<const double> tuple_default = {};  ///< of a tuple, on both sides
+  std::string_view shown_by = {};              ///< it is off where no parameter has this moment
 };
 
 /// One optimizer: a row of the table.
@@ -44,6 +45,7 @@ struct OptimizerKind {
   std::span<const HyperRow> hypers = {};
   std::string_view momentum_setter = {};  ///< wraps the setters of momentum: `.with_momentum(Some({}))`
   double torch_rate = 1e-3;               ///< PyTorch's default learning rate
+  std::string_view why_not = "has no counterpart on the other side";  ///< where `config` is empty
 };
 
 /// The table. PyTorch's side is in torch.optim, burn's in burn-optim.

@@ -289,18 +289,28 @@ Value to_torch_scheduler(const Checkpoint& record) {
   const bool has_note = !members.as<Value::Object>()->empty();
   if (record.scalars.empty())
     fail(ErrorKind::refused, "the record holds no scheduler's count: a constant rate needs none");
-  const auto& [key, scalar] = *record.scalars.begin();
-  const SchedulerKind* kind = row_of(key, scalar);
-  if (kind == nullptr || kind->torch.empty() || std::ranges::count(key, '.') > 1)
-    throw Error(ErrorKind::refused,
-                fmt::format("{}: PyTorch has no counterpart of this scheduler", printable(key)))
-        .in_file(record.file);
-  const std::optional<std::uint64_t> steps = steps_of(*kind, scalar, members);
-  if (!steps)
-    throw Error(ErrorKind::refused,
-                fmt::format("{} does not tell how many steps were done: that takes the settings of the {}",
-                            printable(key), kind->burn))
-        .in_file(record.file);
+  const std::string& first = record.scalars.begin()->first;
+  std::optional<std::uint64_t> steps;
+  for (const auto& [key, scalar] : record.scalars) {
+    const SchedulerKind* kind = row_of(key, scalar);
+    if (kind == nullptr || kind->torch.empty() || std::ranges::count(key, '.') > 1)
+      throw Error(
+          ErrorKind::refused,
+          fmt::format("{}: of burn's schedulers only single ones are carried to PyTorch", printable(key)))
+          .in_file(record.file);
+    const std::optional<std::uint64_t> done = steps_of(*kind, scalar, members);
+    if (!done)
+      throw Error(ErrorKind::refused,
+                  fmt::format("{} does not tell how many steps were done: that takes the settings of the {}",
+                              printable(key), kind->burn))
+          .in_file(record.file);
+    if (steps && (steps != done || kind != row_of(first, record.scalars.begin()->second)))
+      throw Error(ErrorKind::refused,
+                  fmt::format("{} and {} are schedulers that differ: PyTorch's has one count for all groups",
+                              printable(first), printable(key)))
+          .in_file(record.file);
+    steps = done;
+  }
   const std::optional<double> noted = number_of(members.find("last_epoch"));
   if (has_note && noted == static_cast<double>(*steps)) return members;
   put(members, "last_epoch", *steps);

@@ -302,10 +302,11 @@ Checkpoint make_torch_optimizer(const OptimizerState& state) {
       if (found == by_name.end()) continue;
       ++written;
       const ParameterState& parameter = *found->second;
-      if (state.kind->torch_counts && parameter.step) {
+      if (state.kind->torch_counts) {
+        const std::uint64_t step = parameter.step.value_or(0);
         if (state.kind->torch_step_is_tensor)
-          result.tensors.push_back(step_tensor("state." + at + ".step", *parameter.step));
-        else states.set(at, Value::object().set("step", *parameter.step));
+          result.tensors.push_back(step_tensor("state." + at + ".step", step));
+        else states.set(at, Value::object().set("step", step));
       }
       for (const Tensor& moment : parameter.moments) {
         result.tensors.push_back(moment);
@@ -323,26 +324,32 @@ Checkpoint make_torch_optimizer(const OptimizerState& state) {
   return result;
 }
 
-ParameterGroup default_group(const OptimizerKind& kind, std::vector<std::string> names) {
+ParameterGroup default_group(const OptimizerState& state, std::vector<std::string> names) {
   ParameterGroup group;
   group.keys = std::move(names);
-  group.hypers.set("lr", kind.torch_rate);
-  for (const HyperRow& row : kind.hypers) {
+  group.hypers.set("lr", state.kind->torch_rate);
+  for (const HyperRow& row : state.kind->hypers) {
     if (row.torch.empty()) continue;
+    const std::string key(row.torch);
     if (row.literal == Literal::tuple) {
       Value items = Value::array();
       for (const double item : row.tuple_default) items.push(item);
-      group.hypers.set(std::string(row.torch), std::move(items));
+      group.hypers.set(key, std::move(items));
       continue;
     }
-    const std::optional<double> value = row.burn_default ? row.burn_default : row.torch_default;
-    if (!value) continue;
-    if (row.index == 0) group.hypers.set(std::string(row.torch), Value::array());
-    if (row.index >= 0) group.hypers.as<Value::Object>()->back().second.push(*value);
-    else if (row.literal == Literal::flag) group.hypers.set(std::string(row.torch), *value != 0);
-    else if (row.literal == Literal::integer)
-      group.hypers.set(std::string(row.torch), static_cast<std::int64_t>(*value));
-    else group.hypers.set(std::string(row.torch), *value);
+    double value = row.burn_default.value_or(row.torch_default.value_or(0));
+    if (!row.shown_by.empty()) {
+      const bool is_shown = std::ranges::any_of(state.parameters, [&](const ParameterState& parameter) {
+        return parameter.moment(row.shown_by) != nullptr;
+      });
+      if (!is_shown) value = 0;
+      else if (row.literal == Literal::flag) value = 1;
+    }
+    if (row.index == 0) group.hypers.set(key, Value::array());
+    if (row.index >= 0) group.hypers.as<Value::Object>()->back().second.push(value);
+    else if (row.literal == Literal::flag) group.hypers.set(key, value != 0);
+    else if (row.literal == Literal::integer) group.hypers.set(key, static_cast<std::int64_t>(value));
+    else group.hypers.set(key, value);
   }
   return group;
 }

@@ -21,8 +21,8 @@ OptimizerState read_torch_optimizer(const Checkpoint& checkpoint, const std::str
 /// without state keep their position. Throws `refused` when a parameter with state is in no group.
 Checkpoint make_torch_optimizer(const OptimizerState& state);
 
-/// The one group of all `names`, with what burn's configuration has where nobody says, and PyTorch's learning
-/// rate.
-ParameterGroup default_group(const OptimizerKind& kind, std::vector<std::string> names);
+/// The one group of all `names` for a state that came without: settings that show in the state (a
+/// `max_exp_avg_sq` means amsgrad), else burn's defaults, and PyTorch's default learning rate.
+ParameterGroup default_group(const OptimizerState& state, std::vector<std::string> names);
 
 }  // namespace ckpt
