@@ -62,6 +62,16 @@ bool remove_at(Value& value, std::string_view path) {
   throw Error(ErrorKind::refused, std::move(what)).in_file(file).with_hint(std::move(hint));
 }
 
+/// The rate of the next step, and where a scheduler has moved it, the one that it began with.
+std::string rate_text(const Value& hypers) {
+  const double now = learning_rate(hypers).value_or(0);
+  const Value* initial = hypers.find("initial_lr");
+  const auto* first = initial == nullptr ? nullptr : initial->as<double>();
+  return first == nullptr || *first == now
+             ? rust_float(now)
+             : fmt::format("{} (initially {})", rust_float(now), rust_float(*first));
+}
+
 std::string some(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 5); ++i)
@@ -142,13 +152,21 @@ Training::Training(const TrainingOptions& options, Checkpoint& whole, const Stag
        "ckpt check RECORD --model MODEL tells what does not fit");
   need((!wants_records && !wants_nested) || (stages.casts.rules.empty() && !stages.casts.half),
        "a cast would not reach the optimizer's state", "convert without a cast, then cast the model");
+  const bool reads_state = !options.optimizer_out.empty() || !options.optimizer.empty();
+  need(reads_state ||
+           (options.optimizer_key.empty() && options.optimizer_kind.empty() && options.param_names.empty()),
+       "--optimizer-key, --optimizer-kind and --param-names say nothing where no optimizer is read",
+       "--optimizer-out FILE or --optimizer FILE reads one");
+  need(options.hypers.empty() || (is_pytorch && !options.optimizer.empty()),
+       "--hyper sets what is written beside a PyTorch model, and nothing is",
+       "ckpt convert model.bpk train.pt --optimizer optim.bpk");
   if (!options.model.empty()) {
     drop_orphans_of_record(whole);
     return;
   }
   need(!options.drop_orphans || wants_records || wants_nested, "--drop-orphans needs the model of the record",
        "name it with --model");
-  if (!options.optimizer_out.empty() || !options.optimizer.empty()) read_state(whole, stages);
+  if (reads_state) read_state(whole, stages);
   if (!options.scheduler_out.empty() || !options.scheduler.empty()) read_schedulers(whole);
   if (wants_nested) format_.plan = plan_pytorch_training;
   is_left_behind_ = is_burnpack && !wants_records && !find_torch_optimizers(whole).empty();
@@ -423,7 +441,7 @@ void Training::print(bool explain, const Talk& talk) const {
       for (const ParameterGroup& group : state_->groups)
         talk.report(fmt::format("  write {}, learning rate {}",
                                 burn_configuration(*state_->kind, group.hypers).code,
-                                rust_float(learning_rate(group.hypers).value_or(0))));
+                                rate_text(group.hypers)));
       talk.report(
           "  if the training clips gradients: PyTorch's norm is of all parameters together, burn's of each");
     }

@@ -116,7 +116,7 @@ BurnConfiguration burn_configuration(const OptimizerKind& kind, const Value& hyp
     setters += fmt::format(fmt::runtime(row.setter), text);
     if (row.burn_default)
       result.differences.push_back(
-          fmt::format("{} is {}, burn's default is {}", row.burn, text, literal(row, *row.burn_default)));
+          fmt::format("{} is {} (burn's default: {})", row.burn, text, literal(row, *row.burn_default)));
   }
   if (has_momentum)
     result.code += fmt::format(fmt::runtime(kind.momentum_setter), "MomentumConfig::new()" + momentum);

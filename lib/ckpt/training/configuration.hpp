@@ -10,7 +10,7 @@ namespace ckpt {
 /// burn's configuration for one group of PyTorch's, since hyper-parameters do not travel in burn's record.
 struct BurnConfiguration {
   std::string code;                      ///< `AdamConfig::new().with_epsilon(1e-8)`
-  std::vector<std::string> differences;  ///< `epsilon is 1e-8, burn's default is 1e-5`
+  std::vector<std::string> differences;  ///< `epsilon is 1e-8 (burn's default: 1e-5)`
   std::vector<std::string> lacking;      ///< `maximize is true: burn's AdamConfig has no such setting`
 };
 BurnConfiguration burn_configuration(const OptimizerKind& kind, const Value& hypers);
