@@ -5,6 +5,7 @@
 #include "ckpt/codec/json.hpp"
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/param_id.hpp"
+#include "ckpt/core/places.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/kernels/checksum.hpp"
 #include "ckpt/kernels/tensor_reader.hpp"
@@ -99,7 +100,7 @@ Value tensor_json(const Tensor& tensor, const Checkpoint& checkpoint, const std:
 
 Value document(const std::string& file, const Checkpoint& checkpoint, const Inspect& options) {
   const Totals sum = totals(checkpoint);
-  const std::vector<std::size_t> same = first_at_same_place(checkpoint);
+  const std::vector<std::size_t> same = first_at_same_place(checkpoint.tensors);
   Value doc = Value::object();
   doc.set("schema", 1).set("file", file).set("format", checkpoint.format);
   if (!checkpoint.container.empty()) doc.set("container", checkpoint.container);
@@ -107,6 +108,10 @@ Value document(const std::string& file, const Checkpoint& checkpoint, const Insp
       .set("tensor_count", static_cast<std::uint64_t>(checkpoint.tensors.size()))
       .set("parameter_count", sum.parameters)
       .set("data_bytes", sum.bytes);
+  if (has_storages(checkpoint)) {
+    const StorageUse use = storage_use(checkpoint.tensors);
+    doc.set("storage_bytes", use.stored).set("used_storage_bytes", use.used);
+  }
   std::optional<Identity> identity;
   if (options.id) {
     identity = identify(checkpoint);
@@ -196,6 +201,10 @@ void print_document(const std::string& file, const Checkpoint& checkpoint, const
   fmt::print("\n{}, {}, {} of data{}\n", count(checkpoint.tensors.size(), "tensor"),
              count(sum.parameters, "parameter"), human_size(sum.bytes),
              types.empty() ? "" : " (" + types + ")");
+  if (const StorageUse use = storage_use(checkpoint.tensors);
+      has_storages(checkpoint) && use.used < use.stored)
+    fmt::print("of {} in storages the tensors use {}; a conversion leaves the rest behind\n",
+               human_size(use.stored), human_size(use.used));
   if (options.id) {
     const Identity identity = identify(checkpoint);
     fmt::print("id          {}\nweights id  {}\n", hex(identity.id), hex(identity.weights_id));
@@ -217,15 +226,9 @@ void print_document(const std::string& file, const Checkpoint& checkpoint, const
     if (has_ids) rows.front().emplace_back("param id"), right.push_back(false);
     if (options.sha256) rows.front().emplace_back("sha256"), right.push_back(false);
     rows.front().emplace_back(""), right.push_back(false);
-    const std::vector<std::size_t> same = first_at_same_place(checkpoint);
+    const std::vector<std::size_t> same = first_at_same_place(checkpoint.tensors);
     Digester digest;
-    std::vector<std::size_t> order(checkpoint.tensors.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    if (options.sort)
-      std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
-        return natural_less(checkpoint.tensors[a].name, checkpoint.tensors[b].name);
-      });
-    for (const std::size_t i : order) {
+    for (std::size_t i = 0; i < same.size(); ++i) {
       const Tensor& tensor = checkpoint.tensors[i];
       std::vector<std::string> row{printable(tensor.name), std::string(name(tensor.dtype)),
                                    to_string(tensor.shape), human_size(tensor.byte_size())};

@@ -122,9 +122,8 @@ std::string container_of(const Checkpoint& checkpoint) {
                                       : fmt::format("{} ({})", checkpoint.format, checkpoint.container);
 }
 
-/// Only PyTorch's tensors are views of storages that have a size of their own.
 bool has_storage(const Checkpoint& checkpoint, const Tensor& tensor) {
-  return checkpoint.format == "pytorch" && tensor.view.source && tensor.pieces.empty();
+  return has_storages(checkpoint) && tensor.view.source && tensor.pieces.empty();
 }
 
 Value numbers_json(const std::vector<std::uint64_t>& numbers) {
@@ -173,6 +172,8 @@ std::vector<std::string> statistics_row(DType dtype, const std::optional<Statist
 }
 
 }  // namespace
+
+bool has_storages(const Checkpoint& checkpoint) { return checkpoint.format == "pytorch"; }
 
 const Tensor& find_tensor(const Checkpoint& checkpoint, const std::string& name) {
   std::vector<std::string> names;

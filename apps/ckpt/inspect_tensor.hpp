@@ -9,6 +9,9 @@
 
 namespace ckpt {
 
+/// Whether tensors are views of storages that have a size of their own: PyTorch's are.
+bool has_storages(const Checkpoint& checkpoint);
+
 /// The tensor of that name. Throws `usage` with the nearest names as the hint.
 const Tensor& find_tensor(const Checkpoint& checkpoint, const std::string& name);
 

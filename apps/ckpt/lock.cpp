@@ -35,9 +35,22 @@ void add_kinds(const Checkpoint& checkpoint, std::vector<LockEntry>& entries) {
       entry.kind = found->second;
 }
 
-Value document(const std::string& file, const std::vector<LockEntry>& entries) {
+/// As a lock spells it.
+std::string layout_of(const Checkpoint& checkpoint) {
+  switch (convention_of(checkpoint)) {
+    case Convention::pytorch:
+      return "pytorch";
+    case Convention::burn:
+      return "burn";
+    case Convention::either:
+      break;
+  }
+  return {};
+}
+
+Value document(const std::string& file, const Lock& lock) {
   Value tensors = Value::array();
-  for (const LockEntry& entry : entries) {
+  for (const LockEntry& entry : lock.entries) {
     Value shape = Value::array();
     for (const std::uint64_t size : entry.shape) shape.push(size);
     Value row = Value::object();
@@ -46,7 +59,10 @@ Value document(const std::string& file, const std::vector<LockEntry>& entries) {
     if (!entry.tied_to.empty()) row.set("tied_to", entry.tied_to);
     tensors.push(std::move(row));
   }
-  return Value::object().set("schema", 1).set("file", file).set("tensors", std::move(tensors));
+  Value doc = Value::object();
+  doc.set("schema", 1).set("file", file);
+  if (!lock.layout.empty()) doc.set("layout", lock.layout);
+  return doc.set("tensors", std::move(tensors));
 }
 
 ExitStatus run(const LockCommand& options) {
@@ -57,10 +73,10 @@ ExitStatus run(const LockCommand& options) {
   for (const Refused& refused : prepared.checkpoint.refused)
     talk.warn(options.file,
               fmt::format("{} is not locked: {}", printable(refused.name), printable(refused.what)));
-  std::vector<LockEntry> entries = lock_entries(prepared.checkpoint);
-  add_kinds(prepared.checkpoint, entries);
-  if (options.json) fmt::print("{}\n", json::dump(document(options.file, entries), 1));
-  else fmt::print("{}", lock_text(entries, options.file));
+  Lock lock{layout_of(prepared.checkpoint), lock_entries(prepared.checkpoint)};
+  add_kinds(prepared.checkpoint, lock.entries);
+  if (options.json) fmt::print("{}\n", json::dump(document(options.file, lock), 1));
+  else fmt::print("{}", lock_text(lock, options.file));
   return ExitStatus::done;
 }
 

@@ -2,10 +2,14 @@
 #include <array>
 #include <cstdio>
 #include <new>
+#include <span>
 
+#include "ckpt/codec/json.hpp"
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
 #include "command.hpp"
+#include "sarif.hpp"
 #include "terminal.hpp"
 
 namespace ckpt {
@@ -16,7 +20,7 @@ constexpr std::array commands{
     Command{"convert", "another format, other names, layout, data type", add_convert},
     Command{"remap", "try key rules, or write the renamed checkpoint", add_remap},
     Command{"diff", "same names, shapes, types, values?", add_diff},
-    Command{"check", "is the file sound", add_check},
+    Command{"check", "is the file sound; does it fit a target", add_check},
     Command{"lock", "a small reviewable text of what a checkpoint must have", add_lock},
 };
 
@@ -45,6 +49,58 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   throw error;
 }
 
+/// The limits on what a file may ask for, one paragraph each.
+std::string limits_text() {
+  std::string text =
+      "What a file may ask for. What goes beyond a limit is refused or left out, and a message says so.\n";
+  for (const limits::Limit& limit : limits::all)
+    text += fmt::format("\n{}: {} {}\n  {}\n", limit.name, grouped(limit.value), limit.unit, limit.reason);
+  text.pop_back();  // whoever prints it adds one
+  return text;
+}
+
+std::string_view kind_name(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::usage:
+      return "usage";
+    case ErrorKind::io:
+      return "io";
+    case ErrorKind::corrupt:
+      return "corrupt";
+    case ErrorKind::unsupported:
+      return "unsupported";
+    case ErrorKind::refused:
+      break;
+  }
+  return "refused";
+}
+
+/// Whoever asked for a document gets one: an error is a document too.
+struct Documents {
+  bool json = false;
+  bool sarif = false;
+
+  Documents(int argc, char** argv) {
+    for (const std::string_view word : std::span(argv, static_cast<std::size_t>(argc))) {
+      if (word == "--") break;
+      json = json || word == "--json";
+      sarif = sarif || word == "--sarif";
+    }
+  }
+
+  void print(std::string_view kind, const Error& error) const {
+    if (json) {
+      Value row = Value::object();
+      row.set("kind", kind).set("text", error.message());
+      if (!error.file().empty()) row.set("file", error.file());
+      if (!error.hint().empty()) row.set("hint", error.hint());
+      fmt::print("{}\n", json::dump(Value::object().set("schema", 1).set("error", std::move(row)), 1));
+    } else if (sarif) {
+      fmt::print("{}\n", json::dump(sarif_failure(error.file(), error.message()), 1));
+    }
+  }
+};
+
 /// A full disk is noticed only when what was printed is flushed.
 ExitStatus flushed(ExitStatus status) {
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
@@ -56,6 +112,9 @@ ExitStatus run(int argc, char** argv) {
   CLI::App app{"Inspect, convert, remap and compare model checkpoints: PyTorch, safetensors, burnpack.",
                "ckpt"};
   app.set_version_flag("--version", "ckpt " CKPT_VERSION, "Show the version");
+  app.add_flag_callback(
+      "--help-limits", [] { throw CLI::CallForVersion(limits_text(), CLI::ExitCodes::Success); },
+      "Show the limits on what a file may ask for, with their reasons");
   app.require_subcommand(1);
   app.footer(
       "`ckpt COMMAND --help` has the options of a command, with examples.\n"
@@ -80,9 +139,7 @@ ExitStatus run(int argc, char** argv) {
     }
     const auto used = std::ranges::find_if(parsers, [](const CLI::App* parser) { return parser->parsed(); });
     const std::string command = used == parsers.end() ? "" : (*used)->get_name() + " ";
-    std::fputs(fmt::format("ckpt: {}\nhint: ckpt {}--help\n", printable(error.what()), command).c_str(),
-               stderr);
-    return ExitStatus::trouble;
+    throw Error(ErrorKind::usage, error.what()).with_hint(fmt::format("ckpt {}--help", command));
   }
   for (std::size_t i = 0; i < parsers.size(); ++i)
     if (parsers[i]->parsed()) return flushed(actions[i]());
@@ -94,16 +151,20 @@ ExitStatus run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace ckpt;
-  try {
-    return static_cast<int>(run(argc, argv));
-  } catch (const Error& error) {
+  const Documents documents(argc, argv);
+  const auto fail_with = [&](std::string_view kind, const Error& error) {
+    documents.print(kind, error);
     std::fflush(stdout);
     print_error(error);
     return static_cast<int>(error.kind() == ErrorKind::refused ? ExitStatus::no : ExitStatus::trouble);
+  };
+  try {
+    return static_cast<int>(run(argc, argv));
+  } catch (const Error& error) {
+    return fail_with(kind_name(error.kind()), error);
   } catch (const std::bad_alloc&) {
-    std::fputs("ckpt: out of memory\n", stderr);
+    return fail_with("memory", Error(ErrorKind::io, "out of memory"));
   } catch (const std::exception& error) {
-    std::fputs(fmt::format("ckpt: {}\n", printable(error.what())).c_str(), stderr);
+    return fail_with("internal", Error(ErrorKind::io, error.what()));
   }
-  return static_cast<int>(ExitStatus::trouble);
 }

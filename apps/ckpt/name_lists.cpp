@@ -6,7 +6,6 @@
 #include "ckpt/core/quoted.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/io/file.hpp"
-#include "ckpt/report/lock.hpp"
 #include "ckpt/stages/rule.hpp"
 #include "pipeline.hpp"
 
@@ -22,17 +21,6 @@ bool is_lock_file(const std::string& path) {
   return is_lock(as_text(head));
 }
 
-std::vector<NamedShape> locked_names(const std::string& path) {
-  std::vector<NamedShape> names;
-  try {
-    for (LockEntry& entry : parse_lock(read_text(path)))
-      names.push_back({std::move(entry.name), entry.dtype, std::move(entry.shape)});
-  } catch (Error& error) {
-    throw error.in_file(path);
-  }
-  return names;
-}
-
 }  // namespace
 
 std::vector<NamedShape> named_shapes(const Checkpoint& checkpoint) {
@@ -40,6 +28,15 @@ std::vector<NamedShape> named_shapes(const Checkpoint& checkpoint) {
   names.reserve(checkpoint.tensors.size());
   for (const Tensor& tensor : checkpoint.tensors) names.push_back({tensor.name, tensor.dtype, tensor.shape});
   return names;
+}
+
+std::optional<Lock> read_lock(const std::string& path) {
+  if (!is_lock_file(path)) return std::nullopt;
+  try {
+    return parse_lock(read_text(path));
+  } catch (Error& error) {
+    throw error.in_file(path);
+  }
 }
 
 ApplyRules rule_applier() {
@@ -53,8 +50,8 @@ ApplyRules rule_applier() {
 }
 
 NameTarget read_name_target(const std::string& path, const Checkpoint& source, const Talk& talk) {
-  if (is_lock_file(path)) return {.names = locked_names(path)};
-  Prepared target = prepare(path, {});
+  Prepared target;
+  target.checkpoint = load_like(path);
   const Convention there = convention_of(target.checkpoint);
   const Convention here = convention_of(source);
   const Direction back = default_direction(there, here);

@@ -7,6 +7,7 @@
 
 #include "ckpt/core/checkpoint.hpp"
 #include "ckpt/report/infer.hpp"
+#include "ckpt/report/lock.hpp"
 #include "ckpt/report/names.hpp"
 #include "ckpt/stages/kinds.hpp"
 #include "terminal.hpp"
@@ -15,6 +16,9 @@ namespace ckpt {
 
 /// The catalogue as names, types and shapes.
 std::vector<NamedShape> named_shapes(const Checkpoint& checkpoint);
+
+/// The lock file at `path`; nothing where something else stands there. Throws `corrupt` for a bad one.
+std::optional<Lock> read_lock(const std::string& path);
 
 /// What `--remap` would make of names, for inference.
 ApplyRules rule_applier();

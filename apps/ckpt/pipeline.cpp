@@ -6,7 +6,6 @@
 #include <unordered_map>
 
 #include "ckpt/core/error.hpp"
-#include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/formats/format.hpp"
 #include "ckpt/io/file.hpp"
@@ -16,6 +15,7 @@
 #include "ckpt/stages/filter.hpp"
 #include "ckpt/stages/renumber.hpp"
 #include "ckpt/stages/root.hpp"
+#include "name_lists.hpp"
 
 namespace ckpt {
 namespace {
@@ -133,20 +133,11 @@ std::string describe_misfit(const MatchReport& report) {
   std::vector<std::string> shapes;
   for (const Mismatch& mismatch : report.mismatched)
     if (mismatch.is_shape)
-      shapes.push_back(fmt::format("{} is {}, not {}", mismatch.name, mismatch.found, mismatch.wanted));
+      shapes.push_back(fmt::format("{} is {}, not {}", mismatch.name, mismatch.found(), mismatch.wanted()));
   list("of another shape", shapes);
   list("unused", report.unused);
   parts.push_back(fmt::format("{:.1f} % of its parameters are covered", 100 * report.coverage()));
   return fmt::format("{}", fmt::join(parts, "; "));
-}
-
-/// What rules make of names: the very code that --rename runs.
-std::vector<std::string> apply_rules(const std::vector<std::string>& texts, std::vector<std::string> names) {
-  std::vector<Rule> rules;
-  for (const std::string& text : texts) rules.push_back(parse_rule(text));
-  for (std::string& name : names)
-    for (const Rule& rule : rules) name = rule.replacement.replace_all(name, rule.pattern).first;
-  return names;
 }
 
 /// The rule that mends the most, or the names that are probably meant.
@@ -160,7 +151,7 @@ std::string misfit_hint(const MatchReport& report, const Checkpoint& source, con
     if (std::ranges::find(report.unused, tensor.name) != report.unused.end())
       unused.push_back({tensor.name, tensor.dtype, tensor.shape});
   std::vector<std::string> hints;
-  if (const std::optional<BestRule> rule = best_rule(missing, unused, apply_rules))
+  if (const std::optional<BestRule> rule = best_rule(missing, unused, rule_applier()))
     hints.push_back(fmt::format("--rename '{}' explains {} of {}", printable(rule->text), rule->explained,
                                 missing.size()));
   for (const NamedShape& wanted : missing)
@@ -186,7 +177,7 @@ void match_target(Prepared& prepared, const Target& target, const MatchOptions& 
   }
   for (const Mismatch& mismatch : report.mismatched)
     prepared.warnings.push_back(fmt::format("{} is {}, the target has {}: --dtype casts it",
-                                            printable(mismatch.name), mismatch.found, mismatch.wanted));
+                                            printable(mismatch.name), mismatch.found(), mismatch.wanted()));
   std::unordered_map<std::string, LayoutStep> steps;
   std::vector<LayoutStep> rest;
   for (LayoutStep& step : prepared.steps) {
@@ -231,8 +222,25 @@ void cast_types(Prepared& prepared, const StageOptions::Parsed& options) {
   }
 }
 
+Checkpoint load_like(const std::string& path) {
+  const std::optional<Lock> lock = read_lock(path);
+  if (!lock) return prepare(path, {}).checkpoint;
+  Checkpoint checkpoint;
+  try {
+    checkpoint = locked_checkpoint(*lock);
+  } catch (Error& error) {
+    throw error.in_file(path);
+  }
+  checkpoint.file = path;
+  if (!lock->layout.empty()) checkpoint.metadata.emplace(layout_key, lock->layout);
+  return checkpoint;
+}
+
 Target load_target(const std::string& path, Direction direction, const std::vector<KindRule>& kinds) {
-  Checkpoint checkpoint = load(path);
+  return target_of(load_like(path), direction, kinds);
+}
+
+Target target_of(Checkpoint checkpoint, Direction direction, const std::vector<KindRule>& kinds) {
   const Convention goal = direction == Direction::pytorch_to_burn   ? Convention::burn
                           : direction == Direction::burn_to_pytorch ? Convention::pytorch
                                                                     : Convention::either;
@@ -271,8 +279,7 @@ void print_warnings(const Prepared& prepared, const Talk& talk) {
 
 void require_deliverable(const Checkpoint& checkpoint) {
   for (const Tensor& tensor : checkpoint.tensors)
-    if (tensor.byte_size() > limits::repeated_bytes && tensor.view.source &&
-        tensor.byte_size() / limits::repetition > tensor.view.source->size())
+    if (repeats_too_much(tensor))
       throw Error(ErrorKind::refused,
                   fmt::format("tensor {} repeats {} of data until it is {}", printable(tensor.name),
                               human_size(tensor.view.source->size()), human_size(tensor.byte_size())))

@@ -52,9 +52,15 @@ void match_target(Prepared& prepared, const Target& target, const MatchOptions& 
 /// only lossless ones are wanted.
 void cast_types(Prepared& prepared, const StageOptions::Parsed& options);
 
+/// What --like names as a catalogue: a checkpoint (of a training checkpoint its model), or a lock file,
+/// whose tensors have no data. Nothing of it is laid out.
+Checkpoint load_like(const std::string& path);
+
 /// The target that --like names, in the layout that `direction` leads to: one that is in the other is laid
 /// out as the source will be.
 Target load_target(const std::string& path, Direction direction, const std::vector<KindRule>& kinds);
+/// The same of a catalogue that `load_like` gave.
+Target target_of(Checkpoint checkpoint, Direction direction, const std::vector<KindRule>& kinds);
 
 /// Whose layout the tensors of a checkpoint are in, as far as its format says.
 Convention convention_of(const Checkpoint& checkpoint);

@@ -36,7 +36,7 @@ Value preview_json(const Remap& options, const Prepared& prepared, const std::ve
   Value names = Value::array();
   for (const Renaming& renaming : prepared.remap.names) {
     Value fired = Value::array();
-    for (const std::size_t rule : renaming.fired) fired.push(static_cast<std::uint64_t>(rule));
+    for (const std::size_t rule : renaming.fired) fired.push(static_cast<std::uint64_t>(rule + 1));
     names.push(
         Value::object().set("old", renaming.from).set("new", renaming.to).set("rules", std::move(fired)));
   }

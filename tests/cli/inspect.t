@@ -35,3 +35,12 @@ pytorch legacy 14
 # Standard input is read as far as the header.
 $ ckpt inspect - < testdata/safetensors/linear.safetensors | grep -c -E '(fc|head)\.weight'
 2
+
+# A view of a large storage: what the tensors use of it is told.
+$ ckpt inspect testdata/pytorch/views.pt --include '^row$'
+testdata/pytorch/views.pt: pytorch (zip), 2.08 KiB
+1 tensor, 8 parameters, 32 B of data (F32 32 B)
+of 192 B in storages the tensors use 32 B; a conversion leaves the rest behind
+
+name  dtype  shape  size
+row   F32    [8]    32 B

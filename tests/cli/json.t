@@ -42,10 +42,34 @@ w: values: max |a-b| inf at [2], 1 of 3 elements differ (33 %), mean |a-b| inf
 0 equal, 1 different, 0 only in A, 0 only in B; worst=inf atol=0 rtol=0 DIFFERENT
 [1]
 
-# Trouble is told on standard error only.
+# Trouble is a document as well, whatever it is: docs/schema/error.schema.json.
 $ ckpt diff --json nan.safetensors none 2> /dev/null
+{
+ "schema": 1,
+ "error": {
+  "kind": "io",
+  "text": "No such file or directory",
+  "file": "none"
+ }
+}
 [2]
 $ ckpt convert --json testdata/pytorch/two_roots.pt x.bpk 2> /dev/null
+{
+ "schema": 1,
+ "error": {
+  "kind": "refused",
+  "text": "2 places hold tensors of a model: state_dict (2 tensors, 60 B), state_dict_ema (2 tensors, 60 B)",
+  "file": "testdata/pytorch/two_roots.pt",
+  "hint": "--top-level-key 'state_dict' takes one of them, --top-level-key . all"
+ }
+}
 [1]
 $ ckpt remap --json nan.safetensors --rename '( => x' 2> /dev/null
+{
+ "schema": 1,
+ "error": {
+  "kind": "usage",
+  "text": "the pattern `(` is not a regular expression: missing closing parenthesis at column 2"
+ }
+}
 [2]

@@ -1,6 +1,6 @@
 # A lock names every tensor once, in the order of numbers, and what it is tied to.
 $ ckpt lock testdata/burnpack/net.bpk
-\# ckpt lock 1
+\# ckpt lock 1 layout=burn
 \# made from testdata/burnpack/net.bpk: 3 tensors, 21 parameters
 \# name dtype shape [kind=KIND] [tied-to=NAME]
 fc.bias F32 [3] kind=Linear
@@ -10,6 +10,7 @@ $ ckpt lock testdata/pytorch/tied.pt --json
 {
  "schema": 1,
  "file": "testdata/pytorch/tied.pt",
+ "layout": "pytorch",
  "tensors": [
   {
    "name": "decoder.bias",
@@ -54,7 +55,7 @@ layers.10.w BF16 [1,2]
 # Of a training checkpoint the model is locked.
 $ ckpt lock testdata/pytorch/nested.pt
 left out: optimizer.state.0.step, optimizer.state.0.exp_avg, optimizer.state.0.exp_avg_sq, optimizer.state.1.step, optimizer.state.1.exp_avg, optimizer.state.1.exp_avg_sq, optimizer.state.2.step, optimizer.state.2.exp_avg, optimizer.state.2.exp_avg_sq, optimizer.state.3.step, and 2 more (--verbose lists all)
-\# ckpt lock 1
+\# ckpt lock 1 layout=pytorch
 \# made from testdata/pytorch/nested.pt: 4 tensors, 12 parameters
 \# name dtype shape [kind=KIND] [tied-to=NAME]
 0.bias F32 [2] kind=Linear

@@ -74,8 +74,8 @@ $ ckpt inspect --json testdata/burnpack/optim_adagrad.bpk | sed -n '/"training"/
 # PyTorch's state, its record, and the way back.
 $ ckpt convert testdata/pytorch/training.pt model.bpk --optimizer-out optim.bpk --scheduler-out scheduler.bpk --explain
 ckpt: testdata/pytorch/training.pt: warning: burnpack has no place for 1 value (epoch): left behind
-ckpt: testdata/pytorch/training.pt: warning: hyper-parameters do not travel in burn's record for group 0: epsilon is 1e-8, burn's default is 1e-5, weight_decay is 0.01, burn's default is 0.0001; write AdamWConfig::new().with_epsilon(1e-8).with_weight_decay(0.01)
-ckpt: testdata/pytorch/training.pt: warning: hyper-parameters do not travel in burn's record for group 1: epsilon is 1e-8, burn's default is 1e-5, weight_decay is 0.0, burn's default is 0.0001; write AdamWConfig::new().with_epsilon(1e-8).with_weight_decay(0.0)
+ckpt: testdata/pytorch/training.pt: warning: hyper-parameters do not travel in burn's record for group 0: epsilon is 1e-8 (burn's default: 1e-5), weight_decay is 0.01 (burn's default: 0.0001); write AdamWConfig::new().with_epsilon(1e-8).with_weight_decay(0.01)
+ckpt: testdata/pytorch/training.pt: warning: hyper-parameters do not travel in burn's record for group 1: epsilon is 1e-8 (burn's default: 1e-5), weight_decay is 0.0 (burn's default: 0.0001); write AdamWConfig::new().with_epsilon(1e-8).with_weight_decay(0.0)
 ckpt: testdata/pytorch/training.pt: warning: CosineAnnealingLR counts 3 steps here: burn's Learner makes one every iteration, PyTorch wherever the script says (often once an epoch)
 testdata/pytorch/training.pt -> model.bpk: pytorch to burnpack, 1.76 KiB
 adapter: pytorch-to-burn (by the two formats)
@@ -133,8 +133,8 @@ $ cmp like.bpk model.bpk && cmp like-optim.bpk optim.bpk
 # Rules and filters take the state along.
 $ ckpt convert --quiet testdata/pytorch/training.pt renamed.bpk --rename '^fc => first' --exclude '^norm' --optimizer-out renamed-optim.bpk
 ckpt: testdata/pytorch/training.pt: warning: burnpack has no place for 2 values (epoch, …): left behind
-ckpt: testdata/pytorch/training.pt: warning: hyper-parameters do not travel in burn's record for group 0: epsilon is 1e-8, burn's default is 1e-5, weight_decay is 0.01, burn's default is 0.0001; write AdamWConfig::new().with_epsilon(1e-8).with_weight_decay(0.01)
-ckpt: testdata/pytorch/training.pt: warning: hyper-parameters do not travel in burn's record for group 1: epsilon is 1e-8, burn's default is 1e-5, weight_decay is 0.0, burn's default is 0.0001; write AdamWConfig::new().with_epsilon(1e-8).with_weight_decay(0.0)
+ckpt: testdata/pytorch/training.pt: warning: hyper-parameters do not travel in burn's record for group 0: epsilon is 1e-8 (burn's default: 1e-5), weight_decay is 0.01 (burn's default: 0.0001); write AdamWConfig::new().with_epsilon(1e-8).with_weight_decay(0.01)
+ckpt: testdata/pytorch/training.pt: warning: hyper-parameters do not travel in burn's record for group 1: epsilon is 1e-8 (burn's default: 1e-5), weight_decay is 0.0 (burn's default: 0.0001); write AdamWConfig::new().with_epsilon(1e-8).with_weight_decay(0.0)
 ckpt: testdata/pytorch/training.pt: warning: the state of 2 parameters is left out with them: norm.weight, norm.bias
 $ ckpt inspect --optimizer renamed-optim.bpk
 
@@ -201,8 +201,8 @@ ckpt: testdata/burnpack/net.bpk: the file holds no optimizer's state, which --mo
 # burn's checkpoint folder.
 $ ckpt convert --quiet testdata/pytorch/training.pt checkpoint --epoch 3 && ls checkpoint
 ckpt: testdata/pytorch/training.pt: warning: burnpack has no place for 1 value (epoch): left behind
-ckpt: testdata/pytorch/training.pt: warning: hyper-parameters do not travel in burn's record for group 0: epsilon is 1e-8, burn's default is 1e-5, weight_decay is 0.01, burn's default is 0.0001; write AdamWConfig::new().with_epsilon(1e-8).with_weight_decay(0.01)
-ckpt: testdata/pytorch/training.pt: warning: hyper-parameters do not travel in burn's record for group 1: epsilon is 1e-8, burn's default is 1e-5, weight_decay is 0.0, burn's default is 0.0001; write AdamWConfig::new().with_epsilon(1e-8).with_weight_decay(0.0)
+ckpt: testdata/pytorch/training.pt: warning: hyper-parameters do not travel in burn's record for group 0: epsilon is 1e-8 (burn's default: 1e-5), weight_decay is 0.01 (burn's default: 0.0001); write AdamWConfig::new().with_epsilon(1e-8).with_weight_decay(0.01)
+ckpt: testdata/pytorch/training.pt: warning: hyper-parameters do not travel in burn's record for group 1: epsilon is 1e-8 (burn's default: 1e-5), weight_decay is 0.0 (burn's default: 0.0001); write AdamWConfig::new().with_epsilon(1e-8).with_weight_decay(0.0)
 ckpt: testdata/pytorch/training.pt: warning: CosineAnnealingLR counts 3 steps here: burn's Learner makes one every iteration, PyTorch wherever the script says (often once an epoch)
 model-3.bpk
 optim-3.bpk

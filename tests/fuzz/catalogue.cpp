@@ -8,14 +8,15 @@
 namespace {
 
 /// Every storage that the pickle names has its bytes, up to a limit.
-ckpt::Checkpoint read(const ckpt::Input& input) {
+ckpt::Checkpoint read_object(const ckpt::Input& input) {
   using namespace ckpt::pytorch;
-  Opened opened{.container = "zip",
-                .document = make_document(ckpt::pickle::read(*input.bytes(), 0), input.bytes())};
+  Opened opened;
+  opened.container = "zip";
+  opened.document = make_document(ckpt::pickle::read(*input.bytes(), 0), input.bytes());
   const std::span<const NodeId> nodes = opened.document.graph.persistents();
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto parts = tagged(opened.document, nodes[i], "storage");
-    if (!parts) continue;
+    if (!parts) ckpt::fail(ckpt::ErrorKind::corrupt, "no storage");
     const StorageId id = parse_storage_id(opened.document, *parts);
     Storage storage = make_storage(id);
     if (id.bytes > 1U << 16) storage.fault = "too large for a fuzzer";
@@ -27,4 +28,4 @@ ckpt::Checkpoint read(const ckpt::Input& input) {
 
 }  // namespace
 
-FUZZ(data, size) { return ckpt::fuzz::read_and_touch(data, size, read); }
+FUZZ(data, size) { return ckpt::fuzz::read_and_touch(data, size, read_object); }

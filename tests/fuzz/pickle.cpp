@@ -9,6 +9,8 @@ FUZZ(data, size) {
   return fuzz::attempt([&] {
     const pickle::Graph graph = pickle::read(*bytes, 0);
     for (pickle::NodeId id = 0; id < graph.size(); ++id)
-      if (graph.as_integer(id)) static_cast<void>(pickle::integer_text(graph, id));
+      if (graph.is(id, pickle::Kind::integer) || graph.is(id, pickle::Kind::big_integer) ||
+          graph.is(id, pickle::Kind::decimal))
+        static_cast<void>(pickle::integer_text(graph, id));
   });
 }

@@ -28,6 +28,8 @@ def pickles(path: Path):
 def seeds(path: Path, data: bytes):
     """Pairs of a target and a seed."""
     yield "checkpoint", data
+    yield "salvage", data
+    yield "salvage", data[: len(data) * 2 // 3]
     if path.suffix == ".safetensors" and len(data) > 8:
         yield "safetensors", data
         header = data[8 : 8 + struct.unpack_from("<Q", data)[0]]

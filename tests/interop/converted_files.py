@@ -4,9 +4,10 @@
 Usage: converted_files.py CKPT FOLDER...    (status 77 where PyTorch is missing)
 
 Every checkpoint of the folders (and, where $CKPT_CORPUS names a folder, each in it that has a .json of what it
-holds beside it) is converted to .pt, without the types and sizes that this PyTorch lacks. torch.load must give
-the tensors that `inspect --sha256` lists, with weights_only and without; `unzip -t` and the zipfile module must find it
-sound, and so an archive with a tensor of more than 4 GiB, whose members need ZIP64.
+holds beside it, in no folder `…-bad`) is converted to .pt, without the types and sizes that this PyTorch lacks.
+torch.load must give the tensors that `inspect --sha256` lists, with weights_only and without; `unzip -t` and
+Python's zipfile must find the archive sound, and so an archive with a tensor of more than 4 GiB, whose members
+need ZIP64.
 """
 
 import hashlib
@@ -29,6 +30,7 @@ except ImportError as missing:
 
 EXTENSIONS = {".pt", ".pth", ".safetensors", ".bpk"}
 LARGE = (4 << 30) + 100  # bytes
+MOST_DIMENSIONS = 64
 DTYPES = {
     torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.int64: "I64",
     torch.int32: "I32", torch.int16: "I16", torch.int8: "I8", torch.uint8: "U8", torch.bool: "BOOL",
@@ -56,6 +58,12 @@ def as_torch_says(path: Path, weights_only: bool) -> dict:
             for name, tensor in loaded.items()}
 
 
+def holds(row: dict) -> bool:
+    """Whether this PyTorch has such a tensor. An expanded one may be larger than any file: it has no digest."""
+    return (row["dtype"] in DTYPES.values() and "sha256" in row and len(row["shape"]) <= MOST_DIMENSIONS
+            and all(size < 1 << 63 for size in row["shape"]))
+
+
 def check_archive(path: Path) -> None:
     with zipfile.ZipFile(path) as archive:
         damaged = archive.testzip()
@@ -67,10 +75,11 @@ def check_archive(path: Path) -> None:
 def check_file(path: Path, out: Path) -> int:
     """Converts and compares; returns the number of tensors."""
     listed = json.loads(ckpt("inspect", "--json", "--sha256", path))
-    expected = {row["name"]: [row["dtype"], row["shape"], row["sha256"]] for row in listed["tensors"]
-                if row["dtype"] in DTYPES.values() and all(size < 1 << 63 for size in row["shape"])}
+    expected = {row["name"]: [row["dtype"], row["shape"], row["sha256"]] for row in listed["tensors"] if holds(row)}
     left_out = [row["name"] for row in listed["tensors"] if row["name"] not in expected]
     left_out += [row["name"] for row in listed.get("refused", [])]
+    if not expected and left_out:
+        return 0
     exclude = ["--exclude", "^(?:" + "|".join(map(re.escape, left_out)) + ")$"] if left_out else []
     whole = ["--top-level-key", "."] if listed["tensors"] else []
     ckpt("convert", "--quiet", "--force", "--adapter", "none", *whole, *exclude, path, out)
@@ -116,7 +125,8 @@ def files() -> list[Path]:
              if path.suffix in EXTENSIONS]
     if corpus := os.environ.get("CKPT_CORPUS"):
         found += [path for path in sorted(Path(corpus).rglob("*"))
-                  if path.suffix in EXTENSIONS and path.with_suffix(".json").exists()]
+                  if path.suffix in EXTENSIONS and path.with_suffix(".json").exists()
+                  and not path.parent.name.endswith("-bad")]
     return found
 
 

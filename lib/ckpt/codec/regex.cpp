@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
 
 namespace ckpt {
@@ -173,6 +174,9 @@ std::pair<std::string, std::size_t> Replacement::replace_all(std::string_view su
       const auto [first, last] = *(*match)[*part.group];
       out += subject.substr(first, last - first);
     }
+    if (out.size() > limits::name_bytes)
+      fail(ErrorKind::usage, "the pattern `{}` makes a name of more than {} bytes",
+           printable(regex.pattern()), limits::name_bytes);
     ++count;
     copied = end;
     from = end;

@@ -51,7 +51,8 @@ class Replacement {
   Replacement(std::string_view text, const Regex& regex);
 
   /// `subject` with every match of `regex` replaced, and how many there were. An empty match directly
-  /// after a match is skipped, as in Rust.
+  /// after a match is skipped, as in Rust. Throws `usage` when replacing makes more than
+  /// `limits::name_bytes`.
   std::pair<std::string, std::size_t> replace_all(std::string_view subject, const Regex& regex) const;
 
  private:

@@ -109,6 +109,36 @@ Archive::Archive(Bytes file) : file_(std::move(file)) {
   read_directory(end.directory_offset, end.directory_size, end.entries);
 }
 
+Archive Archive::of(Bytes file, std::span<const WalkedMember> members) {
+  Archive archive;
+  archive.file_ = std::move(file);
+  archive.leading_ = 0;
+  archive.directory_offset_ = archive.file_->size();
+  std::size_t text = 0;
+  for (const WalkedMember& member : members) text += member.name.size();
+  archive.directory_.reserve(text);  // names are views into it
+  for (const WalkedMember& member : members) {
+    const std::span<const std::byte> name = as_bytes(member.name);
+    archive.directory_.insert(archive.directory_.end(), name.begin(), name.end());
+    archive.add({.name = as_text(std::span(archive.directory_).last(name.size())),
+                 .stored = member.stored,
+                 .size = member.size,
+                 .header = member.header,
+                 .crc32 = member.crc32,
+                 .method = member.method,
+                 .flags = member.flags});
+  }
+  return archive;
+}
+
+void Archive::add(const Member& member) {
+  if (by_name_.add(member.name, static_cast<std::uint32_t>(members_.size())))
+    fail(ErrorKind::corrupt, "zip: two members are named {}; which one is meant cannot be told",
+         printable(member.name));
+  members_.push_back(member);
+  leading_ = std::min(leading_, member.header);
+}
+
 void Archive::read_directory(std::uint64_t offset, std::uint64_t size, std::uint64_t count) {
   if (size > directory_bytes)
     fail(ErrorKind::corrupt, "zip: a directory of {} bytes is beyond the limit of {}", size, directory_bytes);
@@ -141,11 +171,7 @@ void Archive::read_directory(std::uint64_t offset, std::uint64_t size, std::uint
     member.header = load_le<std::uint32_t>(rest, 42);
     member.name = as_text(rest.subspan(entry_size, name_size));
     apply_zip64_extra(rest.subspan(entry_size + name_size, extra_size), member);
-    if (by_name_.add(member.name, static_cast<std::uint32_t>(members_.size())))
-      fail(ErrorKind::corrupt, "zip: two members are named {}; which one is meant cannot be told",
-           printable(member.name));
-    members_.push_back(member);
-    leading_ = std::min(leading_, member.header);
+    add(member);
     rest = rest.subspan(whole);
   }
   if (members_.empty()) leading_ = 0;

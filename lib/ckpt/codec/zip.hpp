@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ckpt/codec/name_index.hpp"
+#include "ckpt/codec/zip_walk.hpp"
 #include "ckpt/core/bytes.hpp"
 
 namespace ckpt::zip {
@@ -32,6 +33,9 @@ class Archive {
   /// a count or size that is wrong, an entry outside the file, two entries of one name.
   explicit Archive(Bytes file);
 
+  /// The archive of members that were found without a directory. Throws `corrupt` when two have one name.
+  static Archive of(Bytes file, std::span<const WalkedMember> members);
+
   Archive(Archive&&) = default;
   Archive& operator=(Archive&&) = default;
 
@@ -54,6 +58,8 @@ class Archive {
   std::vector<std::byte> read(const Member& member, std::uint64_t limit) const;
 
  private:
+  Archive() = default;
+  void add(const Member& member);
   void read_directory(std::uint64_t offset, std::uint64_t size, std::uint64_t count);
 
   Bytes file_;

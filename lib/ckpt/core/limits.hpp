@@ -1,61 +1,83 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
-/// Every limit on what a file may ask for, each with its reason. A limit is reached by hostile or
-/// broken files only; the error names it.
+/// Every limit on what a file may ask for, each with its reason: the one list that declares the constants
+/// (`limits::zip_members`) and that `ckpt --help-limits` prints. A limit is reached by hostile or broken
+/// files only; the error names it.
+///
+/// X(type, name, value, unit, reason), where the reason begins with what is limited.
+#define CKPT_LIMITS(X)                                                                                       \
+  X(u64, safetensors_header, 100'000'000, "bytes",                                                           \
+    "The header of a safetensors file: the safetensors crate refuses longer ones.")                          \
+  X(u64, shard_index, safetensors_header, "bytes",                                                           \
+    "The index of a sharded set: it has a line for each tensor, as a safetensors header has.")               \
+  X(u64, burnpack_metadata, 100ULL << 20, "bytes", "The metadata of a burnpack: burn refuses larger ones.")  \
+  X(u64, burnpack_tensors, 100'000, "tensors",                                                               \
+    "Tensors in one burnpack: burn refuses more; told in a note.")                                           \
+  X(u64, burnpack_tensor, 10ULL << 30, "bytes",                                                              \
+    "One tensor of a burnpack: burn refuses to load a larger one; told in a note.")                          \
+  X(u64, burnpack_file, 100ULL << 30, "bytes",                                                               \
+    "A burnpack: burn refuses to open a larger one; told in a note.")                                        \
+  X(unsigned, nesting, 128, "levels",                                                                        \
+    "Nesting of JSON, CBOR and MessagePack: serde's own limit, far above what any writer makes.")            \
+  X(u64, json_record, 1ULL << 30, "bytes",                                                                   \
+    "A JSON record of burn: it is taken into memory whole, at several times its size.")                      \
+  X(unsigned, pickle_nesting, 1000, "levels",                                                                \
+    "Nesting of pickled containers and modules: Python's default recursion limit is 1000.")                  \
+  X(u64, pickle_bytes, 1ULL << 30, "bytes",                                                                  \
+    "One pickle, which is taken into memory: a state dict of 100 000 tensors needs about 30 MB.")            \
+  X(u64, script_bytes, 64ULL << 20, "bytes",                                                                 \
+    "Source text of a TorchScript archive that is looked at, for the attributes that its classes declare.")  \
+  X(u64, pickle_nodes, 20'000'000, "nodes",                                                                  \
+    "Nodes of one pickle: a node costs about 100 bytes. The largest checkpoints known have 10 million.")     \
+  X(u64, pickle_items, 2 * pickle_nodes, "items",                                                            \
+    "Items of all containers of one pickle, 4 bytes each: a memo lets few nodes stand in many places.")      \
+  X(u64, walk_steps, 4'000'000, "places",                                                                    \
+    "Tensors and values that a walk through a pickle may name: shared objects can have 2^60 paths.")         \
+  X(u64, walk_free_steps, 100'000, "places",                                                                 \
+    "Places that any pickle may unfold to: a model that is shared by a few paths stays far below.")          \
+  X(u64, walk_steps_per_node, 4, "places",                                                                   \
+    "How many more each node of a pickle allows: the catalogue stays in proportion to the file.")            \
+  X(u64, shown_values, 20'000, "values", "Values beside the tensors that are shown: the rest is counted.")   \
+  X(u64, zip_members, 2'000'000, "members",                                                                  \
+    "Members of a ZIP archive: one per storage, and ZIP64 counts them in 64 bits.")                          \
+  X(u64, tar_members, 65'536, "members", "Members of a TAR archive: the only ones that are read have four.") \
+  X(u64, inflate_ratio, 1032, "times",                                                                       \
+    "Growth of a deflated member when it is unfolded: deflate itself cannot do more than 1032.")             \
+  X(u64, repeated_bytes, 1ULL << 30, "bytes",                                                                \
+    "A tensor that repeats stored data: far larger ones than its file are listed, not read or written.")     \
+  X(u64, repetition, 1024, "times",                                                                          \
+    "Times the size of what is stored that a larger tensor may have: an expanded view costs a few bytes.")   \
+  X(u64, dimensions, 4096, "dimensions",                                                                     \
+    "Dimensions of one tensor: PyTorch allows 64; burn's own file tests use up to 1002.")                    \
+  X(u64, integer_bytes, 128, "bytes",                                                                        \
+    "An integer whose digits are shown: converting more costs quadratic time.")                              \
+  X(u64, name_bytes, 16ULL << 10, "bytes",                                                                   \
+    "A name that rules make: each rule may make it many times longer.")                                      \
+  X(u64, rules_bytes, 16ULL << 20, "bytes", "A rules or modules file: a rule is a line.")
+
 namespace ckpt::limits {
 
-/// The safetensors crate refuses longer headers.
-inline constexpr std::uint64_t safetensors_header = 100'000'000;
-/// Bytes of the index of a sharded set: it has a line for each tensor, as a safetensors header has.
-inline constexpr std::uint64_t shard_index = safetensors_header;
-/// burn refuses larger burnpack metadata.
-inline constexpr std::uint64_t burnpack_metadata = 100ULL << 20;
-/// burn refuses more tensors in one burnpack.
-inline constexpr std::uint64_t burnpack_tensors = 100'000;
-/// burn refuses to load a larger tensor of a burnpack.
-inline constexpr std::uint64_t burnpack_tensor = 10ULL << 30;
-/// burn refuses to open a larger burnpack.
-inline constexpr std::uint64_t burnpack_file = 100ULL << 30;
-/// Nesting of JSON, CBOR and MessagePack: serde's own limit, far above what any writer makes.
-inline constexpr unsigned nesting = 128;
-/// A JSON record of burn is taken into memory whole, at several times its size.
-inline constexpr std::uint64_t json_record = 1ULL << 30;
-/// Nesting of pickled containers and modules: Python's default recursion limit is 1000.
-inline constexpr unsigned pickle_nesting = 1000;
-/// Bytes of one pickle that are taken into memory. A state dict of 100 000 tensors needs about 30 MB.
-inline constexpr std::uint64_t pickle_bytes = 1ULL << 30;
-/// Source text of a TorchScript archive that is looked at, for the attributes that its classes declare.
-inline constexpr std::uint64_t script_bytes = 64ULL << 20;
-/// Nodes of one pickle; a node costs about 100 bytes. The largest checkpoints known have 10 million.
-inline constexpr std::uint64_t pickle_nodes = 20'000'000;
-/// Items of all containers of one pickle, 4 bytes each: a memo lets few nodes stand in many places.
-inline constexpr std::uint64_t pickle_items = 2 * pickle_nodes;
-/// Tensors and values that a walk through a pickle may name: shared objects can have 2^60 paths.
-inline constexpr std::uint64_t walk_steps = 4'000'000;
-/// Places that any pickle may unfold to, and how many more each of its nodes allows: a model that is
-/// shared by a few paths stays far below, and the catalogue stays in proportion to the file.
-inline constexpr std::uint64_t walk_free_steps = 100'000;
-inline constexpr std::uint64_t walk_steps_per_node = 4;
-/// Values beside the tensors that are shown; the rest is counted.
-inline constexpr std::uint64_t shown_values = 20'000;
-/// Members of a ZIP archive; one per storage, and ZIP64 counts them in 64 bits.
-inline constexpr std::uint64_t zip_members = 2'000'000;
-/// Members of a TAR archive. The only ones that are read have four.
-inline constexpr std::uint64_t tar_members = 65'536;
-/// A deflated member may unfold to this many times its size: deflate itself cannot do more than 1032.
-inline constexpr std::uint64_t inflate_ratio = 1032;
-/// A view that repeats its elements can be far larger than the file: past this size, and this many times
-/// what is stored, it is listed but neither digested nor written.
-inline constexpr std::uint64_t repeated_bytes = 1ULL << 30;
-inline constexpr std::uint64_t repetition = 1024;
-/// Dimensions of one tensor. PyTorch allows 64; burn's own file tests use up to 1002.
-inline constexpr std::uint64_t dimensions = 4096;
-/// Digits of an integer that are shown; converting more costs quadratic time.
-inline constexpr std::uint64_t integer_bytes = 128;
-/// Bytes of a rules or modules file; a rule is a line.
-inline constexpr std::uint64_t rules_bytes = 16ULL << 20;
+using u64 = std::uint64_t;
+
+#define CKPT_DECLARE_LIMIT(type, name, value, unit, reason) inline constexpr type name = value;
+CKPT_LIMITS(CKPT_DECLARE_LIMIT)
+#undef CKPT_DECLARE_LIMIT
+
+/// One row of the list.
+struct Limit {
+  std::string_view name;
+  std::uint64_t value;
+  std::string_view unit;    ///< of the value, a plural noun
+  std::string_view reason;  ///< what is limited, and why there
+};
+
+#define CKPT_LIST_LIMIT(type, name, value, unit, reason) Limit{#name, name, unit, reason},
+inline constexpr std::array all{CKPT_LIMITS(CKPT_LIST_LIMIT)};
+#undef CKPT_LIST_LIMIT
 
 }  // namespace ckpt::limits

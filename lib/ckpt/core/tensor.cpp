@@ -7,6 +7,7 @@
 
 #include "ckpt/core/checked.hpp"
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
 
 namespace ckpt {
@@ -144,6 +145,11 @@ bool same_place(const Tensor& a, const Tensor& b) {
   return a.view.source == b.view.source && a.view.offset == b.view.offset && a.shape == b.shape &&
          a.view.stored == b.view.stored && a.dtype == b.dtype && a.view.strides == b.view.strides &&
          a.view.big_endian == b.view.big_endian && a.view.bytes != 0 && a.pieces.empty() && b.pieces.empty();
+}
+
+bool repeats_too_much(const Tensor& tensor) {
+  return tensor.view.source && tensor.byte_size() > limits::repeated_bytes &&
+         tensor.byte_size() / limits::repetition > tensor.view.source->size();
 }
 
 }  // namespace ckpt

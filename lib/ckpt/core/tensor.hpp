@@ -81,4 +81,8 @@ Tensor joined(std::string name, std::vector<Tensor> pieces);
 /// Whether two tensors lie at the same place, element for element (tied weights).
 bool same_place(const Tensor& a, const Tensor& b);
 
+/// Whether a tensor is so much larger than what is stored of it that reading it whole says nothing more
+/// (`limits::repeated_bytes`, `limits::repetition`).
+bool repeats_too_much(const Tensor& tensor);
+
 }  // namespace ckpt

@@ -34,6 +34,7 @@ constexpr std::array table{
            .has_param_ids = true,
            .recognise = recognise_burnpack,
            .read = read_burnpack,
+           .salvage = salvage_burnpack,
            .plan = plan_burnpack,
            .holds = burnpack_holds},
     Format{.name = "safetensors",
@@ -42,6 +43,7 @@ constexpr std::array table{
            .has_metadata = true,
            .recognise = recognise_safetensors,
            .read = read_safetensors,
+           .salvage = salvage_safetensors,
            .plan = plan_safetensors,
            .holds = safetensors_holds},
     Format{.name = "burn-record",
@@ -54,6 +56,7 @@ constexpr std::array table{
            .has_ties = true,
            .recognise = recognise_pytorch,
            .read = read_pytorch,
+           .salvage = salvage_pytorch,
            .plan = plan_pytorch,
            .holds = pytorch_holds},
 };
@@ -65,23 +68,8 @@ bool ends_in(std::string_view file_name, std::string_view extension) {
   });
 }
 
-// The row that reads these bytes. Throws `unsupported` when there is none.
-const Format& recognise(const Input& input, const ByteSource& bytes) {
-  const std::vector<std::byte> head = read_range(bytes, 0, std::min<std::uint64_t>(bytes.size(), head_size));
-  refuse_not_weights(head, bytes.size(), Certainty::certain);
-  for (const Format& format : table)
-    if (format.recognise(head, bytes.size())) return format;
-  refuse_not_weights(head, bytes.size(), Certainty::likely);
-  // Too broken to be recognised: the reader that the name calls for says best what is wrong.
-  if (const Format* named = format_for_extension(input.name())) return *named;
-  std::string start;
-  for (std::size_t i = 0; i < std::min<std::size_t>(head.size(), 8); ++i)
-    start += fmt::format(" {:02x}", std::to_integer<unsigned>(head[i]));
-  fail(ErrorKind::unsupported, "this is no checkpoint of a known format: it begins with the bytes{}", start);
-}
-
 Checkpoint read_file(const Input& input, const Bytes& bytes) {
-  const Format& format = recognise(input, *bytes);
+  const Format& format = recognise_format(input, *bytes);
   Checkpoint checkpoint = format.read(input);
   checkpoint.file = input.name();
   checkpoint.format = format.name;
@@ -107,6 +95,20 @@ const Format* format_for_extension(std::string_view file_name) {
     for (const std::string_view extension : format.extensions)
       if (ends_in(file_name, extension)) return &format;
   return nullptr;
+}
+
+const Format& recognise_format(const Input& input, const ByteSource& bytes) {
+  const std::vector<std::byte> head = read_range(bytes, 0, std::min<std::uint64_t>(bytes.size(), head_size));
+  refuse_not_weights(head, bytes.size(), Certainty::certain);
+  for (const Format& format : table)
+    if (format.recognise(head, bytes.size())) return format;
+  refuse_not_weights(head, bytes.size(), Certainty::likely);
+  // Too broken to be recognised: the reader that the name calls for says best what is wrong.
+  if (const Format* named = format_for_extension(input.name())) return *named;
+  std::string start;
+  for (std::size_t i = 0; i < std::min<std::size_t>(head.size(), 8); ++i)
+    start += fmt::format(" {:02x}", std::to_integer<unsigned>(head[i]));
+  fail(ErrorKind::unsupported, "this is no checkpoint of a known format: it begins with the bytes{}", start);
 }
 
 Checkpoint read_checkpoint(const Input& input) {

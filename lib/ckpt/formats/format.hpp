@@ -9,6 +9,7 @@
 #include "ckpt/core/dtype.hpp"
 #include "ckpt/core/input.hpp"
 #include "ckpt/core/plan.hpp"
+#include "ckpt/formats/salvage.hpp"
 
 namespace ckpt {
 
@@ -29,6 +30,8 @@ struct Format {
   /// format. Cheap and sure of itself: a row that is not sure comes later in the table.
   bool (*recognise)(std::span<const std::byte> head, std::uint64_t size);
   Checkpoint (*read)(const Input& input);
+  /// What is whole of a damaged file. Null where such a file cannot be read in part.
+  Salvaged (*salvage)(const Input& input) = nullptr;
   /// Lays the output out. Throws `refused`, naming the tensor, for what the format cannot hold.
   /// Null when the format is only read.
   Plan (*plan)(const Checkpoint& checkpoint) = nullptr;
@@ -42,6 +45,9 @@ std::span<const Format> format_table();
 const Format* find_format(std::string_view name);
 /// The row whose extension `file_name` ends in, for writing; null when none does.
 const Format* format_for_extension(std::string_view file_name);
+
+/// The row that reads this file, by its content. Throws `unsupported` like `read_checkpoint`.
+const Format& recognise_format(const Input& input, const ByteSource& bytes);
 
 /// Reads a checkpoint of any format, told by its content; a directory or the index of a sharded set is
 /// one checkpoint. Throws `unsupported` with one sentence for a file that is no checkpoint (what it

@@ -138,8 +138,10 @@ std::uint64_t check_ranges(const std::vector<SafetensorsEntry>& entries) {
 void check_file_size(std::uint64_t size, std::uint64_t described, std::uint64_t data) {
   if (size < described) {
     const std::uint64_t missing = described - size;
-    fail(ErrorKind::corrupt, "the file has {} bytes, its header describes {}: {} missing", size, described,
-         plural(missing, "byte") + (missing == 1 ? " is" : " are"));
+    throw Error(ErrorKind::corrupt,
+                fmt::format("the file has {} bytes, its header describes {}: {} missing", size, described,
+                            plural(missing, "byte") + (missing == 1 ? " is" : " are")))
+        .with_hint(std::string(salvage_hint));
   }
   if (size > described)
     fail(ErrorKind::corrupt, "{} after the last tensor, which ends at offset {} ({} of data)",
@@ -227,6 +229,8 @@ Checkpoint read_safetensors(const Input& input) {
   }
   return checkpoint;
 }
+
+Salvaged salvage_safetensors(const Input& input) { return salvage_by_header(input, read_safetensors); }
 
 Plan plan_safetensors(const Checkpoint& checkpoint) {
   std::string text = "{";

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 
+#include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/kernels/scan.hpp"
 #include "ckpt/kernels/tensor_reader.hpp"
@@ -26,6 +27,16 @@ constexpr std::array table{
     FindingKind{"CK015", false, "no elements"},
     FindingKind{"CK016", false, "no tensors"},
     FindingKind{"CK020", false, "an oddity of the file"},
+    FindingKind{"CK021", false, "burn would refuse it"},
+    FindingKind{"CK022", false, "transformers would refuse it"},
+    FindingKind{"CK023", false, "a PyTorch would refuse it"},
+    FindingKind{"CK030", true, "a tensor of the target is missing"},
+    FindingKind{"CK031", true, "a tensor that the target does not know"},
+    FindingKind{"CK032", true, "another shape than the target's"},
+    FindingKind{"CK033", true, "another data type than the target's"},
+    FindingKind{"CK034", true, "too little of the target is covered"},
+    FindingKind{"CK035", false, "tied in the target and different in the file"},
+    FindingKind{"CK036", true, "a layout that nothing decides"},
     FindingKind{"CK040", true, "an optimizer's state of parameters that the model does not have"},
     FindingKind{"CK041", true, "an optimizer's state that does not fit its parameter"},
     FindingKind{"CK042", true, "an optimizer's state that is not complete"},
@@ -34,9 +45,6 @@ constexpr std::array table{
     FindingKind{"CK045", false, "a moment that is all zero after some steps"},
 };
 static_assert(table.size() == static_cast<std::size_t>(FindingId::zero_moment) + 1);
-
-// A view that repeats its elements more often than this says no more when all of it is read.
-constexpr std::uint64_t largest_repetition = 1024;
 
 Scan scan(const Tensor& tensor, TensorReader& reader) {
   Scan result;
@@ -47,8 +55,8 @@ Scan scan(const Tensor& tensor, TensorReader& reader) {
     if (first.empty()) first.assign(piece.begin(), piece.begin() + element_size(tensor.dtype));
     scan_elements(tensor.dtype, piece, first, result);
     done += piece.size();
-    if (tensor.view.strides && tensor.view.source && done / largest_repetition > tensor.view.source->size())
-      break;
+    if (tensor.view.strides && tensor.view.source && done / limits::repetition > tensor.view.source->size())
+      break;  // the rest says no more
   }
   return result;
 }
@@ -110,18 +118,22 @@ std::vector<Finding> check_catalogue(const Checkpoint& checkpoint,
     findings.push_back(
         {FindingId::cannot_be_delivered, refused.name,
          fmt::format("{} cannot be delivered: {}", printable(refused.name), printable(refused.what))});
-  std::uint64_t empty = 0;
-  for (const Tensor& tensor : checkpoint.tensors)
-    if (tensor.elements() == 0) ++empty;
+  // ZeRO-3 leaves parameters of shape [0] behind; buffers may be whole.
+  const auto empty = static_cast<std::uint64_t>(
+      std::ranges::count_if(checkpoint.tensors, [](const Tensor& t) { return t.elements() == 0; }));
+  const auto shells = static_cast<std::uint64_t>(
+      std::ranges::count_if(checkpoint.tensors, [](const Tensor& t) { return t.shape == Shape{0}; }));
+  const bool is_shell = (empty > 0 && empty == checkpoint.tensors.size()) ||
+                        (shells > 1 && 2 * shells > checkpoint.tensors.size());
   if (checkpoint.tensors.empty() && checkpoint.refused.empty())
     findings.push_back({FindingId::no_tensors, {}, "the file holds no tensors"});
   // One sentence for a whole shell, not one for each of its thousand tensors.
-  if (empty > 0 && empty == checkpoint.tensors.size())
+  if (is_shell)
     findings.push_back({FindingId::empty,
                         {},
-                        fmt::format("all {} tensors are empty: this looks like the shell that ZeRO-3 saves; "
+                        fmt::format("{} of {} tensors {} empty: this looks like the shell that ZeRO-3 saves; "
                                     "the weights are in its zero_pp_rank files",
-                                    empty)});
+                                    empty, checkpoint.tensors.size(), empty == 1 ? "is" : "are")});
   else
     for (const Tensor& tensor : checkpoint.tensors)
       if (tensor.elements() == 0)

@@ -3,22 +3,19 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <map>
 #include <mutex>
 #include <numeric>
 #include <thread>
 #include <utility>
 
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/places.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/kernels/checksum.hpp"
 
 namespace ckpt {
 namespace {
 
-// Past this size, and this many times what is stored, no digest of the whole is made.
-constexpr std::uint64_t largest_digest = 1ULL << 30;
-constexpr std::uint64_t largest_repetition = 1024;
 // A piece stays in the second-level cache between the kernel's copy and the digest.
 constexpr std::uint64_t reader_memory = 2U << 20;
 
@@ -95,7 +92,7 @@ Digest tensor_digest(const Tensor& tensor, TensorReader& reader) {
 }
 
 Identity identify(const Checkpoint& checkpoint, unsigned threads) {
-  const std::vector<std::size_t> first = first_at_same_place(checkpoint);
+  const std::vector<std::size_t> first = first_at_same_place(checkpoint.tensors);
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < first.size(); ++i) {
     const Tensor& tensor = checkpoint.tensors[i];
@@ -126,26 +123,6 @@ Identity identify(const Checkpoint& checkpoint, unsigned threads) {
   identity.id = digest_of_names(checkpoint, identity.tensors);
   identity.weights_id = digest_of_weights(identity.tensors);
   return identity;
-}
-
-bool repeats_too_much(const Tensor& tensor) {
-  return tensor.view.source && tensor.byte_size() > largest_digest &&
-         tensor.byte_size() / largest_repetition > tensor.view.source->size();
-}
-
-std::vector<std::size_t> first_at_same_place(const Checkpoint& checkpoint) {
-  std::vector<std::size_t> first(checkpoint.tensors.size());
-  std::multimap<std::pair<const ByteSource*, std::uint64_t>, std::size_t> seen;
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    const Tensor& tensor = checkpoint.tensors[i];
-    const std::pair key(tensor.view.source.get(), tensor.view.offset);
-    const auto [begin, end] = seen.equal_range(key);
-    const auto same = std::find_if(
-        begin, end, [&](const auto& e) { return same_place(checkpoint.tensors[e.second], tensor); });
-    first[i] = same != end ? same->second : i;
-    if (same == end) seen.emplace(key, i);
-  }
-  return first;
 }
 
 }  // namespace ckpt

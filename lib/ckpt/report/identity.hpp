@@ -29,10 +29,4 @@ struct Identity {
 /// throws, and `unsupported` for a view that repeats few elements so often that no digest is made.
 Identity identify(const Checkpoint& checkpoint, unsigned threads = 0);
 
-/// Whether a tensor is much larger than what is stored of it, so that reading it whole says nothing more.
-bool repeats_too_much(const Tensor& tensor);
-
-/// For each tensor the index of the first that lies at the same place: its own where it is that one.
-std::vector<std::size_t> first_at_same_place(const Checkpoint& checkpoint);
-
 }  // namespace ckpt

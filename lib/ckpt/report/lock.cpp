@@ -7,9 +7,9 @@
 
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/limits.hpp"
+#include "ckpt/core/places.hpp"
 #include "ckpt/core/quoted.hpp"
 #include "ckpt/core/text.hpp"
-#include "ckpt/report/identity.hpp"
 
 namespace ckpt {
 namespace {
@@ -84,7 +84,8 @@ LockEntry parse_line(std::string_view line) {
   return entry;
 }
 
-void check_mark(std::string_view line) {
+/// The layout that the first line names.
+std::string check_mark(std::string_view line) {
   if (!line.starts_with(mark))
     throw Error(ErrorKind::corrupt, fmt::format("does not begin with `{}{}`: no lock file", mark, version))
         .with_hint("ckpt lock FILE makes one");
@@ -92,12 +93,34 @@ void check_mark(std::string_view line) {
   if (found.substr(0, found.find_first_of(" \r")) != version)
     fail(ErrorKind::unsupported, "is a lock file of version {}, and only version {} is known",
          printable(found), version);
+  std::string_view rest = found.substr(version.size());
+  skip_blanks(rest);
+  constexpr std::string_view key = "layout=";
+  if (rest.empty()) return {};
+  const std::string_view layout = rest.substr(std::min(rest.size(), key.size()));
+  const std::string_view value = layout.substr(0, layout.find_last_not_of(" \t\r") + 1);
+  if (!rest.starts_with(key) || (value != "pytorch" && value != "burn"))
+    fail(ErrorKind::corrupt, "line 1: `{}` is neither layout=pytorch nor layout=burn", printable(rest));
+  return std::string(value);
 }
+
+/// Where the tensors of a lock lie: nowhere.
+class NoData final : public ByteSource {
+ public:
+  explicit NoData(std::uint64_t size) : size_(size) {}
+  std::uint64_t size() const noexcept override { return size_; }
+
+ private:
+  void do_read(std::uint64_t, std::span<std::byte>) const override {
+    fail(ErrorKind::unsupported, "a lock file holds no values");
+  }
+  std::uint64_t size_;
+};
 
 }  // namespace
 
 std::vector<LockEntry> lock_entries(const Checkpoint& checkpoint) {
-  const std::vector<std::size_t> same = first_at_same_place(checkpoint);
+  const std::vector<std::size_t> same = first_at_same_place(checkpoint.tensors);
   std::vector<std::size_t> order(same.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   const auto less = [&](std::size_t a, std::size_t b) {
@@ -123,15 +146,16 @@ std::vector<LockEntry> lock_entries(const Checkpoint& checkpoint) {
 
 bool is_lock(std::string_view head) { return head.starts_with(mark); }
 
-std::string lock_text(const std::vector<LockEntry>& entries, std::string_view source) {
+std::string lock_text(const Lock& lock, std::string_view source) {
   std::uint64_t parameters = 0;
-  for (const LockEntry& entry : entries)
+  for (const LockEntry& entry : lock.entries)
     if (__builtin_add_overflow(parameters, element_count(entry.shape).value_or(0), &parameters))
       parameters = UINT64_MAX;
   std::string text = fmt::format(
-      "{}{}\n# made from {}: {} tensors, {} parameters\n# name dtype shape [kind=KIND] [tied-to=NAME]\n",
-      mark, version, printable(source), entries.size(), parameters);
-  for (const LockEntry& entry : entries) {
+      "{}{}{}\n# made from {}: {} tensors, {} parameters\n# name dtype shape [kind=KIND] [tied-to=NAME]\n",
+      mark, version, lock.layout.empty() ? "" : " layout=" + lock.layout, printable(source),
+      lock.entries.size(), parameters);
+  for (const LockEntry& entry : lock.entries) {
     text += fmt::format("{} {} {}", word(entry.name), name(entry.dtype), shape_text(entry.shape));
     if (!entry.kind.empty()) text += " kind=" + word(entry.kind);
     if (!entry.tied_to.empty()) text += " tied-to=" + word(entry.tied_to);
@@ -140,8 +164,9 @@ std::string lock_text(const std::vector<LockEntry>& entries, std::string_view so
   return text;
 }
 
-std::vector<LockEntry> parse_lock(std::string_view text) {
-  std::vector<LockEntry> entries;
+Lock parse_lock(std::string_view text) {
+  Lock lock;
+  std::vector<LockEntry>& entries = lock.entries;
   std::unordered_map<std::string, std::size_t> lines;
   std::vector<std::size_t> numbers;
   std::size_t number = 0;
@@ -150,7 +175,7 @@ std::vector<LockEntry> parse_lock(std::string_view text) {
     std::string_view line = text.substr(at, end - at);
     at = end + 1;
     if (++number == 1) {
-      check_mark(line);
+      lock.layout = check_mark(line);
       continue;
     }
     skip_blanks(line);
@@ -170,7 +195,30 @@ std::vector<LockEntry> parse_lock(std::string_view text) {
         (!lines.contains(entries[i].tied_to) || entries[i].tied_to == entries[i].name))
       fail(ErrorKind::corrupt, "line {}: {} is tied to {}, which is no other entry", numbers[i],
            printable(entries[i].name), printable(entries[i].tied_to));
-  return entries;
+  return lock;
+}
+
+Checkpoint locked_checkpoint(const Lock& lock) {
+  Checkpoint checkpoint;
+  checkpoint.tensors.reserve(lock.entries.size());
+  std::unordered_map<std::string_view, std::size_t> by_name;
+  for (const LockEntry& entry : lock.entries) {
+    const std::optional<std::uint64_t> bytes = byte_count(entry.shape, entry.dtype);
+    if (!bytes)
+      fail(ErrorKind::corrupt, "{}: {} elements of shape {} fill no number of whole bytes that can be counted",
+           printable(entry.name), name(entry.dtype), to_string(entry.shape));
+    by_name.emplace(entry.name, checkpoint.tensors.size());
+    checkpoint.tensors.push_back(
+        {.name = entry.name,
+         .dtype = entry.dtype,
+         .shape = entry.shape,
+         .view = {.source = std::make_shared<NoData>(*bytes), .bytes = *bytes, .stored = entry.dtype},
+         .recorded_kind = entry.kind});
+  }
+  for (std::size_t i = 0; i < lock.entries.size(); ++i)
+    if (const auto tie = by_name.find(lock.entries[i].tied_to); tie != by_name.end())
+      checkpoint.tensors[i].view.source = checkpoint.tensors[tie->second].view.source;
+  return checkpoint;
 }
 
 }  // namespace ckpt

@@ -18,6 +18,13 @@ struct LockEntry {
   bool operator==(const LockEntry&) const = default;
 };
 
+/// What a lock file says.
+struct Lock {
+  std::string layout = {};  ///< whose layout the tensors are in, `pytorch` or `burn`; empty where nobody says
+  std::vector<LockEntry> entries;
+  bool operator==(const Lock&) const = default;
+};
+
 /// The entries of a catalogue, sorted by name with numbers as numbers, each tied to the first of those that
 /// lie at the same place. Kinds are left empty.
 std::vector<LockEntry> lock_entries(const Checkpoint& checkpoint);
@@ -26,11 +33,16 @@ std::vector<LockEntry> lock_entries(const Checkpoint& checkpoint);
 bool is_lock(std::string_view head);
 
 /// The text of a lock file; docs/lock.md has the format. `source` is named in a comment.
-std::string lock_text(const std::vector<LockEntry>& entries, std::string_view source);
+std::string lock_text(const Lock& lock, std::string_view source);
 
-/// The entries of a lock file, in its order. Throws `corrupt` with the number of the line for anything that
-/// is not in the format, names that stand twice and ties that lead nowhere among it; `unsupported` for
+/// What a lock file says, its entries in its order. Throws `corrupt` with the number of the line for anything
+/// that is not in the format, names that stand twice and ties that lead nowhere among it; `unsupported` for
 /// another version.
-std::vector<LockEntry> parse_lock(std::string_view text);
+Lock parse_lock(std::string_view text);
+
+/// A lock as a catalogue of tensors that have no data: names tied to each other lie at the same place, and
+/// kinds are recorded. Reading any of it throws `unsupported`. Throws `corrupt` for a shape whose bytes
+/// cannot be counted.
+Checkpoint locked_checkpoint(const Lock& lock);
 
 }  // namespace ckpt

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
+
+#include "ckpt/stages/ties.hpp"
 
 namespace ckpt {
 namespace {
@@ -13,10 +16,20 @@ bool matches_any(const std::vector<Regex>& patterns, std::string_view name) {
 
 }  // namespace
 
+std::string Mismatch::found() const {
+  return is_shape ? to_string(found_shape) : std::string(ckpt::name(found_dtype));
+}
+
+std::string Mismatch::wanted() const {
+  return is_shape ? to_string(wanted_shape) : std::string(ckpt::name(wanted_dtype));
+}
+
 Target make_target(const Checkpoint& checkpoint) {
   Target target{.file = checkpoint.file, .tensors = {}};
   for (const Tensor& tensor : checkpoint.tensors)
     target.tensors.push_back({tensor.name, tensor.dtype, tensor.shape, tensor.param_id});
+  for (const Tie& tie : find_ties(checkpoint))
+    target.tensors[tie.tensor].tied_to = checkpoint.tensors[tie.same_as].name;
   return target;
 }
 
@@ -26,12 +39,23 @@ Matched match(Checkpoint checkpoint, const Target& target, const MatchOptions& o
   std::vector<Tensor> source = std::move(checkpoint.tensors);
   std::unordered_map<std::string_view, std::size_t> by_name;
   for (std::size_t i = 0; i < source.size(); ++i) by_name.emplace(source[i].name, i);
+  // A tie stands for its whole group: whichever name of it the source has will do.
+  std::unordered_set<std::string_view> supplied;
+  if (options.ties_suffice)
+    for (const TargetTensor& wanted : target.tensors)
+      if (by_name.contains(wanted.name))
+        supplied.insert(wanted.tied_to.empty() ? wanted.name : wanted.tied_to);
   std::vector<bool> is_used(source.size());
   std::vector<Tensor> tensors;
   for (const TargetTensor& wanted : target.tensors) {
     const std::uint64_t parameters = element_count(wanted.shape).value_or(0);
     report.parameters += parameters;
     const auto found = by_name.find(wanted.name);
+    if (found == by_name.end() && supplied.contains(wanted.tied_to.empty() ? wanted.name : wanted.tied_to)) {
+      report.tied.push_back(wanted.name);
+      report.covered += parameters;
+      continue;
+    }
     if (found == by_name.end()) {
       (matches_any(options.allow_missing, wanted.name) ? report.missing_allowed : report.missing)
           .push_back(wanted.name);
@@ -40,12 +64,14 @@ Matched match(Checkpoint checkpoint, const Target& target, const MatchOptions& o
     is_used[found->second] = true;
     Tensor& tensor = source[found->second];
     if (tensor.shape != wanted.shape) {
-      report.mismatched.push_back({wanted.name, true, to_string(tensor.shape), to_string(wanted.shape)});
+      report.mismatched.push_back(
+          {wanted.name, true, tensor.dtype, wanted.dtype, tensor.shape, wanted.shape});
       continue;
     }
     if (tensor.dtype != wanted.dtype)
       report.mismatched.push_back(
-          {wanted.name, false, std::string(name(tensor.dtype)), std::string(name(wanted.dtype))});
+          {wanted.name, false, tensor.dtype, wanted.dtype, tensor.shape, wanted.shape});
+    else ++report.fitting;
     report.covered += parameters;
     if (wanted.param_id) tensor.param_id = wanted.param_id;
     tensors.push_back(tensor);

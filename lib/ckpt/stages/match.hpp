@@ -16,6 +16,7 @@ struct TargetTensor {
   DType dtype = DType::f32;
   Shape shape;
   std::optional<std::uint64_t> param_id = {};
+  std::string tied_to = {};  ///< an earlier tensor that lies at the same place; empty where there is none
 };
 struct Target {
   std::string file;  ///< as the user named it
@@ -26,21 +27,29 @@ Target make_target(const Checkpoint& checkpoint);
 struct MatchOptions {
   std::vector<Regex> allow_missing;  ///< of the target's names, those that may be absent
   std::vector<Regex> allow_unused;   ///< of the source's, those that the target need not know
+  /// A tensor of the target may be missing where the one that it is tied to is supplied.
+  bool ties_suffice = false;
 };
 
 /// A tensor that both have, in another shape or type.
 struct Mismatch {
   std::string name;
   bool is_shape = false;  ///< otherwise the types differ
-  std::string found, wanted;
+  DType found_dtype = DType::f32, wanted_dtype = DType::f32;
+  Shape found_shape = {}, wanted_shape = {};
+
+  std::string found() const;   ///< what differs, as text: `[3, 4]` or `F16` …
+  std::string wanted() const;  ///< … and what the target has there
 };
 
 struct MatchReport {
   std::vector<std::string> missing;  ///< the target has it, the source lacks it, and that is not allowed
   std::vector<std::string> missing_allowed;
+  std::vector<std::string> tied;    ///< missing, and supplied by the tensor that they are tied to
   std::vector<std::string> unused;  ///< the source has it, the target does not know it
   std::vector<std::string> unused_allowed;
   std::vector<Mismatch> mismatched;
+  std::uint64_t fitting = 0;     ///< tensors of the target that the source has, in the right shape and type
   std::uint64_t covered = 0;     ///< parameters of the target that the source supplies in the right shape …
   std::uint64_t parameters = 0;  ///< … of so many
   double coverage() const {

@@ -2,24 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <map>
-#include <utility>
+#include "ckpt/core/places.hpp"
 
 namespace ckpt {
 
 std::vector<Tie> find_ties(const Checkpoint& checkpoint) {
   std::vector<Tie> ties;
-  std::multimap<std::pair<const ByteSource*, std::uint64_t>, std::size_t> seen;
-  for (std::size_t i = 0; i < checkpoint.tensors.size(); ++i) {
-    const Tensor& tensor = checkpoint.tensors[i];
-    const std::pair place(tensor.view.source.get(), tensor.view.offset);
-    const auto [begin, end] = seen.equal_range(place);
-    const auto same = std::find_if(
-        begin, end, [&](const auto& other) { return same_place(checkpoint.tensors[other.second], tensor); });
-    if (same != end) ties.push_back({i, same->second});
-    else seen.emplace(place, i);
-  }
+  const std::vector<std::size_t> first = first_at_same_place(checkpoint.tensors);
+  for (std::size_t i = 0; i < first.size(); ++i)
+    if (first[i] != i) ties.push_back({i, first[i]});
   return ties;
 }
 

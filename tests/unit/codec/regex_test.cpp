@@ -146,6 +146,18 @@ TEST_CASE("a pattern that explodes ends in an error, quickly") {
   CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(2));
 }
 
+TEST_CASE("a name that grows with every rule ends in an error, quickly") {
+  const Regex any(".");
+  const Replacement more("${0}" + std::string(40, 'x'), any);
+  std::string name = "weight";
+  const Error error = error_of([&] {
+    for (int i = 0; i < 10; ++i) name = more.replace_all(name, any).first;
+  });
+  CHECK(error.kind() == ErrorKind::usage);
+  CHECK(contains(error.message(), "makes a name of more than"));
+  CHECK(name.size() == 6 * 41 * 41);
+}
+
 TEST_CASE("groups are numbered and named") {
   const Regex regex("(a)(?<name>b)?");
   CHECK(regex.group_count() == 2);

@@ -26,10 +26,10 @@ TEST_CASE("a lock names every tensor on a line of its own, numbers in the order 
       {counting("layers.10.weight", {3, 4}), counting("layers.2.weight", {3, 4}), counting("a scalar", {})});
   checkpoint.tensors.push_back(checkpoint.tensors.front());
   checkpoint.tensors.back().name = "head.weight";
-  std::vector<LockEntry> entries = lock_entries(checkpoint);
-  entries[1].kind = "Linear";
-  CHECK(lock_text(entries, "model.pt") ==
-        "# ckpt lock 1\n"
+  Lock lock{"pytorch", lock_entries(checkpoint)};
+  lock.entries[1].kind = "Linear";
+  CHECK(lock_text(lock, "model.pt") ==
+        "# ckpt lock 1 layout=pytorch\n"
         "# made from model.pt: 4 tensors, 37 parameters\n"
         "# name dtype shape [kind=KIND] [tied-to=NAME]\n"
         "\"a scalar\" F32 []\n"
@@ -39,25 +39,31 @@ TEST_CASE("a lock names every tensor on a line of its own, numbers in the order 
 }
 
 TEST_CASE("a lock comes back as it was written") {
-  std::vector<LockEntry> entries{{.name = "a b\n", .dtype = DType::bf16, .shape = {}},
-                                 {.name = "c", .dtype = DType::f8_e4m3, .shape = {1, 0, 3}, .kind = "Conv2d"},
-                                 {.name = "d", .dtype = DType::boolean, .shape = {7}, .tied_to = "a b\n"}};
-  CHECK(parse_lock(lock_text(entries, "x\n.pt")) == entries);
+  Lock lock{.layout = "burn",
+            .entries = {{.name = "a b\n", .dtype = DType::bf16, .shape = {}},
+                        {.name = "c", .dtype = DType::f8_e4m3, .shape = {1, 0, 3}, .kind = "Conv2d"},
+                        {.name = "d", .dtype = DType::boolean, .shape = {7}, .tied_to = "a b\n"}}};
+  CHECK(parse_lock(lock_text(lock, "x\n.pt")) == lock);
+  lock.layout.clear();
+  CHECK(parse_lock(lock_text(lock, "x\n.pt")) == lock);
 }
 
 TEST_CASE("a lock written by hand may have blanks, comments and any case") {
   const auto entries =
-      parse_lock("# ckpt lock 1\r\n\n  # note\n w   f32   [ 3 , 4 ]   tied-to=v \r\nv bf16 []");
+      parse_lock("# ckpt lock 1\r\n\n  # note\n w   f32   [ 3 , 4 ]   tied-to=v \r\nv bf16 []").entries;
   REQUIRE(entries.size() == 2);
   CHECK(entries[0] == LockEntry{.name = "w", .dtype = DType::f32, .shape = {3, 4}, .tied_to = "v"});
   CHECK(entries[1] == LockEntry{.name = "v", .dtype = DType::bf16, .shape = {}});
-  CHECK(parse_lock("# ckpt lock 1").empty());
+  CHECK(parse_lock("# ckpt lock 1").entries.empty());
+  CHECK(parse_lock("# ckpt lock 1  layout=burn \r\n").layout == "burn");
 }
 
 TEST_CASE("what is not in the format is an error with its line") {
   CHECK(message("") == "does not begin with `# ckpt lock 1`: no lock file");
   CHECK(message("w F32 [3]\n") == "does not begin with `# ckpt lock 1`: no lock file");
   CHECK(message("# ckpt lock 2\n") == "is a lock file of version 2, and only version 1 is known");
+  CHECK(message("# ckpt lock 1 layout=jax\n") ==
+        "line 1: `layout=jax` is neither layout=pytorch nor layout=burn");
   CHECK(message("# ckpt lock 1\nw F33 [3]\n") == "line 2: `F33` is no data type");
   CHECK(message("# ckpt lock 1\nw\n") == "line 2: `` is no data type");
   CHECK(message("# ckpt lock 1\n\nw F32 3\n") == "line 3: `3` does not begin with a shape like [3,4]");
@@ -74,6 +80,22 @@ TEST_CASE("what is not in the format is an error with its line") {
   CHECK(message("# ckpt lock 1\nw F32 [3]\nw F32 [3]\n") == "line 3: w stands in line 2 already");
   CHECK(message("# ckpt lock 1\nw F32 [3] tied-to=v\n") == "line 2: w is tied to v, which is no other entry");
   CHECK(message("# ckpt lock 1\nw F32 [3] tied-to=w\n") == "line 2: w is tied to w, which is no other entry");
+}
+
+TEST_CASE("a lock is a catalogue without data") {
+  const Lock lock =
+      parse_lock("# ckpt lock 1\nb F32 [3,4] kind=Linear\na F32 [3,4] tied-to=b\nc BF16 [3,4]\n");
+  const Checkpoint checkpoint = locked_checkpoint(lock);
+  REQUIRE(checkpoint.tensors.size() == 3);
+  CHECK(checkpoint.tensors[0].recorded_kind == "Linear");
+  CHECK(checkpoint.tensors[0].byte_size() == 48);
+  CHECK(same_place(checkpoint.tensors[0], checkpoint.tensors[1]));
+  CHECK_FALSE(same_place(checkpoint.tensors[0], checkpoint.tensors[2]));
+  std::vector<std::byte> bytes(1);
+  CHECK(error_of([&] { checkpoint.tensors[2].view.source->read_at(0, bytes); }).message() ==
+        "a lock file holds no values");
+  CHECK_THROWS_AS(locked_checkpoint(parse_lock("# ckpt lock 1\nw F4 [3]\n")), Error);
+  CHECK_THROWS_AS(locked_checkpoint(parse_lock("# ckpt lock 1\nw F32 [9223372036854775807]\n")), Error);
 }
 
 TEST_CASE("a lock file is told by its first line") {

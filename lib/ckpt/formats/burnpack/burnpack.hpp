@@ -7,6 +7,7 @@
 #include "ckpt/core/checkpoint.hpp"
 #include "ckpt/core/input.hpp"
 #include "ckpt/core/plan.hpp"
+#include "ckpt/formats/salvage.hpp"
 
 namespace ckpt {
 
@@ -19,6 +20,10 @@ bool recognise_burnpack(std::span<const std::byte> head, std::uint64_t size);
 /// the file, and also where burn would read wrong values: where sizes and shapes disagree, ranges
 /// overlap or a name stands twice.
 Checkpoint read_burnpack(const Input& input);
+
+/// The tensors that lie inside a file whose metadata are whole. Which of the two layouts it has, the size of
+/// a file that is cut off cannot tell; a note says so where nothing else proves it.
+Salvaged salvage_burnpack(const Input& input);
 
 /// The bytes that burn writes for the same tensors in the same order. Throws `refused` for what burn
 /// has no type for and for what burn would not read back.

@@ -169,11 +169,13 @@ void check_file_size(const Extent& extent, bool unpadded, std::vector<std::strin
   // Without data there is nothing to miss in a file of burn 0.19, which ends with its metadata.
   if (extent.data_size == 0 && extent.file_size == extent.metadata_end) return;
   if (extent.file_size < due)
-    fail(ErrorKind::corrupt, "the file has {} bytes, its metadata describes {} (data begin at {}): {}",
-         extent.file_size, due, start, bytes_are_missing(due - extent.file_size));
+    throw Error(ErrorKind::corrupt,
+                fmt::format("the file has {} bytes, its metadata describes {} (data begin at {}): {}",
+                            extent.file_size, due, start, bytes_are_missing(due - extent.file_size)))
+        .with_hint(std::string(salvage_hint));
   if (extent.file_size > due)
     hidden.push_back(fmt::format("{} trailing byte{} after the last tensor, which ends at offset {}",
-                                extent.file_size - due, extent.file_size - due == 1 ? "" : "s", due));
+                                 extent.file_size - due, extent.file_size - due == 1 ? "" : "s", due));
 }
 
 void note_what_burn_refuses(const Checkpoint& checkpoint, std::vector<std::string>& notes) {
@@ -250,6 +252,26 @@ Checkpoint read_burnpack(const Input& input) {
   }
   note_what_burn_refuses(checkpoint, checkpoint.notes);
   return checkpoint;
+}
+
+Salvaged salvage_burnpack(const Input& input) {
+  Salvaged out = salvage_by_header(input, read_burnpack);
+  if (out.lost.empty() || out.checkpoint.container == burnpack::unpadded_container) return out;
+  const std::uint64_t end = burnpack::header_size + read_header(*input.bytes());
+  std::uint64_t at = checked_align(end, burnpack::alignment).value();
+  // Tensors that lie back to back lie alike in both layouts, but for the padding in front of the first.
+  bool back_to_back = end != at;
+  for (const Tensor& tensor : out.checkpoint.tensors) {
+    back_to_back = back_to_back && tensor.view.offset == at;
+    at = tensor.view.offset + tensor.view.bytes;
+  }
+  if (back_to_back && !out.checkpoint.tensors.empty())
+    out.checkpoint.notes.push_back(
+        fmt::format("the {} zeros behind the metadata are taken for padding; in a file of burn 0.19, whose "
+                    "size could have "
+                    "told, they would be the first elements",
+                    out.checkpoint.tensors.front().view.offset - end));
+  return out;
 }
 
 }  // namespace ckpt

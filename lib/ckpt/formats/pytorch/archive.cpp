@@ -13,12 +13,15 @@
 #include <charconv>
 #include <utility>
 
+#include "ckpt/codec/inflate.hpp"
 #include "ckpt/codec/zip.hpp"
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
+#include "ckpt/formats/pytorch/recover.hpp"
 #include "ckpt/formats/pytorch/script.hpp"
 #include "ckpt/formats/pytorch/storage_ids.hpp"
+#include "ckpt/formats/salvage.hpp"
 
 namespace ckpt::pytorch {
 namespace {
@@ -81,14 +84,16 @@ void list_strangers(const zip::Archive& archive, const std::string& top, std::ve
   }
   if (foreign != 0)
     hidden.push_back(fmt::format("{} member{} outside the folder {} (first: {})", foreign,
-                                foreign == 1 ? "" : "s", printable(top), first));
+                                 foreign == 1 ? "" : "s", printable(top), first));
 }
 
 /// Finds the records of all storages and opens them in one go.
 class StorageRecords {
  public:
-  StorageRecords(const zip::Archive& archive, const std::string& top, bool big_endian, Opened& out)
+  StorageRecords(const zip::Archive& archive, const std::string& top, bool big_endian, Damage damage,
+                 Opened& out)
       : archive_(archive),
+        damage_(damage),
         prefix_size_(top.size() + 5),
         path_(top + "data/"),
         big_endian_(big_endian),
@@ -103,7 +108,10 @@ class StorageRecords {
     open();
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       auto& storage = std::get<Storage>(document.persistents[i]);
-      if (storage.fault.empty()) storage.bytes = records_[which_[i]].bytes;
+      if (!storage.fault.empty()) continue;
+      const Record& record = records_[which_[i]];
+      storage.bytes = record.bytes;
+      storage.fault = record.fault;
     }
   }
 
@@ -114,6 +122,7 @@ class StorageRecords {
     std::uint64_t claimed = 0;  // the most bytes that the pickle says
     std::optional<DType> dtype = {};
     Bytes bytes = {};
+    std::string fault = {};
   };
 
   Storage add(const Document& document, NodeId node) {
@@ -128,8 +137,8 @@ class StorageRecords {
     path_ += id.key;
     const zip::Member* const member = archive_.find(path_);
     if (member == nullptr) {
-      storage.fault =
-          fmt::format("its data is missing: there is no record data/{} in the archive", printable(id.key));
+      storage.fault = fmt::format("its data is missing: there is no {}record data/{} in the archive",
+                                  damage_ == Damage::tolerated ? "whole " : "", printable(id.key));
       which_.push_back(SIZE_MAX);
       return storage;
     }
@@ -151,15 +160,34 @@ class StorageRecords {
     return storage;
   }
 
+  /// Reads the record to see whether it is what the archive says.
+  void probe(Record& record) {
+    try {
+      const Bytes bytes = archive_.open(*record.member);
+      if (!record.member->is_stored() || record.member->crc32 == 0) return;
+      const std::uint32_t crc = crc32_of(*bytes);
+      if (crc != record.member->crc32)
+        record.fault = fmt::format("the CRC-32 of data/{} is {:08x}, the archive says {:08x}",
+                                   printable(record.key), crc, record.member->crc32);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::corrupt) throw;
+      record.fault = error.message();
+    }
+  }
+
   void open() {
     std::vector<const zip::Member*> members;
     members.reserve(records_.size());
-    for (const Record& record : records_) members.push_back(record.member);
+    for (Record& record : records_) {
+      if (damage_ == Damage::tolerated) probe(record);
+      if (record.fault.empty()) members.push_back(record.member);
+    }
     std::vector<Bytes> opened = archive_.open(members);
-    out_.integrity.reserve(records_.size());
-    for (std::size_t i = 0; i < records_.size(); ++i) {
-      Record& record = records_[i];
-      record.bytes = std::move(opened[i]);
+    out_.integrity.reserve(members.size());
+    std::size_t next = 0;
+    for (Record& record : records_) {
+      if (!record.fault.empty()) continue;
+      record.bytes = std::move(opened[next++]);
       if (record.member->is_stored() && record.member->crc32 != 0)
         out_.integrity.push_back({fmt::format("data/{}", record.key), record.bytes, record.member->crc32});
       if (record.member->size <= record.claimed) continue;
@@ -171,6 +199,7 @@ class StorageRecords {
   }
 
   const zip::Archive& archive_;
+  Damage damage_;
   std::size_t prefix_size_;
   std::string path_;  // of the record at hand
   bool big_endian_;
@@ -180,10 +209,29 @@ class StorageRecords {
   std::vector<std::size_t> which_;      // by persistent id
 };
 
+/// The archive's own directory or, where damage is tolerated, one that is made again from the members.
+zip::Archive read_directory(const Bytes& source, Damage damage, std::vector<std::string>& notes) {
+  try {
+    return zip::Archive(source);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::corrupt) throw;
+    Recovered recovered = recover_archive(source);
+    const std::string cut = recovered.is_cut ? "; " + describe_cut(recovered, source->size()) : "";
+    if (damage == Damage::tolerated && !recovered.archive.members().empty()) {
+      notes.push_back(error.message() + cut);
+      return std::move(recovered.archive);
+    }
+    Error told(ErrorKind::corrupt, error.message() + cut);
+    if (recovered.intact > 0) told.with_hint(std::string(salvage_hint));
+    throw told;
+  }
+}
+
 }  // namespace
 
-Opened open_archive(Bytes source) {
-  const zip::Archive archive(source);
+Opened open_archive(Bytes source, Damage damage) {
+  Opened out;
+  const zip::Archive archive = read_directory(source, damage, out.notes);
   if (archive.members().empty())
     fail(ErrorKind::unsupported, "an empty zip archive: there is no data.pkl in it");
   const std::string_view first = archive.members().front().name;
@@ -196,7 +244,6 @@ Opened open_archive(Bytes source) {
   if (top.empty())
     fail(ErrorKind::corrupt, "data.pkl stands at the top of the archive; PyTorch puts it into a folder");
 
-  Opened out;
   const bool big_endian = is_big_endian(archive, top);
   std::vector<std::byte> pickle_bytes = archive.read(*pickle_member, limits::pickle_bytes);
   Bytes pickle_source = archive.open(*pickle_member);
@@ -208,7 +255,7 @@ Opened open_archive(Bytes source) {
   }
   if (graph.used() < pickle_source->size())
     out.hidden.push_back(fmt::format("{} bytes follow the object in data.pkl; they were not looked into",
-                                    pickle_source->size() - graph.used()));
+                                     pickle_source->size() - graph.used()));
   out.document = make_document(std::move(graph), std::move(pickle_source));
   if (archive.find(top + "constants.pkl") != nullptr) {
     out.container = "torchscript";
@@ -220,9 +267,9 @@ Opened open_archive(Bytes source) {
     out.hidden.push_back(fmt::format("{} bytes precede the first member of the archive", archive.leading()));
   if (archive.trailing() != 0)
     out.hidden.push_back(fmt::format("{} bytes follow the end of the archive", archive.trailing()));
-  note_version(archive, top, out.notes);
+  if (damage == Damage::refused) note_version(archive, top, out.notes);
   list_strangers(archive, top, out.hidden);
-  StorageRecords(archive, top, big_endian, out).resolve();
+  StorageRecords(archive, top, big_endian, damage, out).resolve();
   return out;
 }
 

@@ -31,9 +31,10 @@ std::uint64_t step_limit(const pickle::Graph& graph) {
 
 class Walk {
  public:
-  Walk(const Document& document, const ScriptMembers* script, Checkpoint& out)
+  Walk(const Document& document, const ScriptMembers* script, Checkpoint& out, std::vector<Lost>* lost)
       : document_(document),
         script_(script),
+        lost_(lost),
         tensors_(document),
         reach_(document, tensors_),
         values_(document),
@@ -63,6 +64,7 @@ class Walk {
 
   const Document& document_;
   const ScriptMembers* script_;  // for a TorchScript archive
+  std::vector<Lost>* lost_;      // null where nothing may be lost
   Tensors tensors_;
   Reach reach_;
   Values values_;
@@ -205,7 +207,9 @@ void Walk::add_tensor(NodeId node, const std::string& key) {
     place.bytes += tensor.byte_size();
     out_.tensors.push_back(std::move(tensor));
   } catch (Error& error) {
-    throw error.in(fmt::format("tensor `{}`", printable(name)));
+    if (lost_ == nullptr || error.kind() != ErrorKind::corrupt)
+      throw error.in(fmt::format("tensor `{}`", printable(name)));
+    lost_->push_back({std::move(name), error.message()});
   }
 }
 
@@ -242,15 +246,16 @@ void check_storages(const Document& document) {
 
 }  // namespace
 
-Checkpoint catalogue(Opened opened) {
+Checkpoint catalogue(Opened opened, std::vector<Lost>* lost) {
   Checkpoint out;
   out.format = "pytorch";
   out.container = opened.container;
   out.hidden = std::move(opened.hidden);
   out.notes = std::move(opened.notes);
-  Walk(opened.document, opened.container == "torchscript" ? &opened.script_members : nullptr, out).run();
+  Walk(opened.document, opened.container == "torchscript" ? &opened.script_members : nullptr, out, lost)
+      .run();
   make_names_unique(out);
-  check_storages(opened.document);
+  if (lost == nullptr) check_storages(opened.document);
   out.integrity = std::move(opened.integrity);
   out.globals = foreign_globals(opened.document);
   return out;

@@ -125,21 +125,19 @@ constexpr std::array table{
 
 /// dtypes that PyTorch names and `ckpt` cannot deliver, and other names of those that it can.
 constexpr std::array homeless_dtypes{
-    std::string_view{"bits8"},     std::string_view{"bits16"},
-    std::string_view{"bits1x8"},   std::string_view{"bits2x4"},
-    std::string_view{"bits4x2"},   std::string_view{"float4_e2m1fn_x2"},
-    std::string_view{"qint8"},     std::string_view{"quint8"},
-    std::string_view{"qint32"},    std::string_view{"quint4x2"},
-    std::string_view{"quint2x4"},
+    std::string_view{"bits8"},    std::string_view{"bits16"},   std::string_view{"bits1x8"},
+    std::string_view{"bits2x4"},  std::string_view{"bits4x2"},  std::string_view{"float4_e2m1fn_x2"},
+    std::string_view{"qint8"},    std::string_view{"quint8"},   std::string_view{"qint32"},
+    std::string_view{"quint4x2"}, std::string_view{"quint2x4"},
 };
 struct Alias {
   std::string_view name;
   DType dtype;
 };
 constexpr std::array dtype_aliases{
-    Alias{"double", DType::f64}, Alias{"float", DType::f32},    Alias{"half", DType::f16},
-    Alias{"long", DType::i64},   Alias{"int", DType::i32},      Alias{"short", DType::i16},
-    Alias{"chalf", DType::c32}, Alias{"cfloat", DType::c64}, Alias{"cdouble", DType::c128},
+    Alias{"double", DType::f64}, Alias{"float", DType::f32},  Alias{"half", DType::f16},
+    Alias{"long", DType::i64},   Alias{"int", DType::i32},    Alias{"short", DType::i16},
+    Alias{"chalf", DType::c32},  Alias{"cfloat", DType::c64}, Alias{"cdouble", DType::c128},
 };
 
 /// Storages of quantised elements: known, so that legacy files stay readable behind them.

@@ -19,6 +19,7 @@
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/formats/pytorch/storage_ids.hpp"
+#include "ckpt/formats/salvage.hpp"
 
 namespace ckpt::pytorch {
 namespace {
@@ -63,11 +64,23 @@ Storage cut_window(const Document& document, const StorageId& id, Storage storag
   return storage;
 }
 
-/// Cuts the storages out of the file. Returns where the last one ends.
-std::uint64_t locate(const Bytes& source, std::uint64_t at, const Document& keys, Expectations& expected) {
+/// What is wrong with a file that ends inside its storages.
+std::string describe_cut(std::uint64_t file_size, std::string_view key, std::uint64_t end, std::size_t intact,
+                         std::size_t all) {
+  return fmt::format(
+      "the file is cut off: it ends at byte {}, storage {} should end at byte {}; {} of {} storages are "
+      "intact",
+      file_size, printable(key), end, intact, all);
+}
+
+/// Cuts the storages out of the file. Returns where the last one ends. Where damage is tolerated, those from
+/// the first damaged one on are not found, and `fault` says why.
+std::uint64_t locate(const Bytes& source, std::uint64_t at, const Document& keys, Expectations& expected,
+                     std::string* fault) {
   const auto listed = sequence(keys, keys.graph.root());
   if (!listed) fail(ErrorKind::corrupt, "the list of storages is {}", describe(keys, keys.graph.root()));
   Window window(*source);
+  std::size_t intact = 0;
   for (const NodeId node : *listed) {
     const pickle::Graph& graph = keys.graph;
     std::string key;
@@ -79,20 +92,25 @@ std::uint64_t locate(const Bytes& source, std::uint64_t at, const Document& keys
            printable(key));
     Expected& storage = expected.all[*found];
     if (storage.found) fail(ErrorKind::corrupt, "storage {} is listed twice", printable(key));
-    if (!range_fits(at, 8, source->size()))
-      fail(ErrorKind::corrupt, "the file is cut off before storage {} (byte {} of {})", printable(key), at,
-           source->size());
+    const std::uint64_t end = checked_add(at + 8, storage.bytes).value_or(UINT64_MAX);
+    if (end > source->size()) {
+      const std::string what = describe_cut(source->size(), key, end, intact, listed->size());
+      if (fault == nullptr) throw Error(ErrorKind::corrupt, what).with_hint(std::string(salvage_hint));
+      *fault = what;
+      return source->size();
+    }
     const std::uint64_t count = load_le<std::uint64_t>(window.get(at, 8));
     const std::uint64_t wanted = storage.bytes / storage.element_bytes;
-    if (count != wanted)
-      fail(ErrorKind::corrupt, "storage {} holds {} elements at byte {}, but the object says {}",
-           printable(key), static_cast<std::int64_t>(count), at, wanted);
-    at += 8;
-    if (!range_fits(at, storage.bytes, source->size()))
-      fail(ErrorKind::corrupt, "the file is cut off: storage {} wants {} bytes at byte {}, {} are left",
-           printable(key), storage.bytes, at, source->size() - at);
-    storage.found = slice(source, at, storage.bytes);
-    at += storage.bytes;
+    if (count != wanted) {
+      const std::string what = fmt::format("storage {} holds {} elements at byte {}, but the object says {}",
+                                           printable(key), static_cast<std::int64_t>(count), at, wanted);
+      if (fault == nullptr) throw Error(ErrorKind::corrupt, what);
+      *fault = what;
+      return source->size();
+    }
+    storage.found = slice(source, at + 8, storage.bytes);
+    at = end;
+    ++intact;
   }
   return at;
 }
@@ -108,7 +126,7 @@ bool is_legacy(const ByteSource& source) {
   }
 }
 
-Opened open_legacy(Bytes source) {
+Opened open_legacy(Bytes source, Damage damage) {
   std::uint64_t at = 0;
   const auto next = [&](std::string_view what) {
     if (at == source->size()) fail(ErrorKind::corrupt, "the file is cut off at byte {}, before {}", at, what);
@@ -155,7 +173,8 @@ Opened open_legacy(Bytes source) {
     if (known.bytes != id.bytes || known.element_bytes != id.info.element_bytes)
       fail(ErrorKind::corrupt, "storage {} is described in two ways", printable(id.key));
   }
-  at = locate(source, at, keys, expected);
+  std::string fault;
+  at = locate(source, at, keys, expected, damage == Damage::tolerated ? &fault : nullptr);
   if (at < source->size())
     out.hidden.push_back(
         fmt::format("{} bytes follow the last storage; they were not looked into", source->size() - at));
@@ -165,7 +184,8 @@ Opened open_legacy(Bytes source) {
     if (ids[i]) {
       Storage storage = make_storage(*ids[i]);
       storage.bytes = expected.all[which[i]].found;
-      if (!storage.bytes)
+      if (!storage.bytes && !fault.empty()) storage.fault = fault;
+      else if (!storage.bytes)
         storage.fault = fmt::format("its data is missing: storage {} is not in the file's list of storages",
                                     printable(ids[i]->key));
       document.persistents[i] =

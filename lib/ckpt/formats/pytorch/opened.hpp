@@ -14,6 +14,12 @@ namespace ckpt::pytorch {
 /// the program. A class that is not in the table declares nothing.
 using ScriptMembers = std::unordered_map<std::string, std::unordered_set<std::string>>;
 
+/// What a container's reader does about storages that are cut off or damaged.
+enum class Damage {
+  refused,    ///< it throws
+  tolerated,  ///< it gives them a `fault`, and compares checksums to find them
+};
+
 /// What every container comes down to: one document with its storages found, and what was odd on the way.
 struct Opened {
   std::string container;  ///< `zip`, `legacy`, `tar`, `pickle`, `torchscript`

@@ -205,7 +205,7 @@ Opened open_tar(Bytes source) {
   Document& document = out.document;
   if (document.graph.used() < object->size())
     out.hidden.push_back(fmt::format("{} bytes follow the object in member pickle; they were not looked into",
-                                    object->size() - document.graph.used()));
+                                     object->size() - document.graph.used()));
   const std::span<const NodeId> nodes = document.graph.persistents();
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const NodeId id = document.graph.persistent_id(nodes[i]);

@@ -3,16 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "ckpt/codec/pickle_writer.hpp"
 #include "ckpt/codec/zip_writer.hpp"
 #include "ckpt/core/checked.hpp"
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/places.hpp"
 #include "ckpt/core/text.hpp"
 
 // archive/data.pkl   a pickle of protocol 2: OrderedDict of name -> _rebuild_tensor_v2(storage, 0, size,
@@ -106,22 +105,18 @@ void require_writable(const Tensor& tensor) {
 /// The tensors of a checkpoint as an archive's storages: those that lie at one place share one.
 class Storages {
  public:
-  explicit Storages(const std::vector<Tensor>& tensors) : tensors_(tensors) {}
+  explicit Storages(const std::vector<Tensor>& tensors)
+      : tensors_(tensors), first_(first_at_same_place(tensors)), keys_(tensors.size(), no_key) {}
 
   /// Writes the tensor of that index.
   void put(PickleWriter& pickle, std::size_t index) {
-    const Tensor& tensor = tensors_[index];
-    require_writable(tensor);
-    const std::pair place(tensor.view.source.get(), tensor.view.offset);
-    const auto [begin, end] = keys_.equal_range(place);
-    auto found = begin;
-    while (found != end && !same_place(tensors_[storages_[found->second]], tensor)) ++found;
-    const std::size_t key = found != end ? found->second : storages_.size();
-    if (found == end) {
-      keys_.emplace(place, key);
-      storages_.push_back(index);
+    require_writable(tensors_[index]);
+    std::size_t& key = keys_[first_[index]];
+    if (key == no_key) {
+      key = storages_.size();
+      storages_.push_back(first_[index]);
     }
-    put_tensor(pickle, tensor, std::to_string(key));
+    put_tensor(pickle, tensors_[index], std::to_string(key));
   }
 
   Plan archive(PickleWriter pickle) const {
@@ -136,9 +131,11 @@ class Storages {
   }
 
  private:
+  static constexpr std::size_t no_key = SIZE_MAX;
   const std::vector<Tensor>& tensors_;
+  std::vector<std::size_t> first_;     // of each tensor, the first that lies where it does
+  std::vector<std::size_t> keys_;      // of such first ones, once they are written
   std::vector<std::size_t> storages_;  // for each key, the tensor whose elements it holds
-  std::multimap<std::pair<const ByteSource*, std::uint64_t>, std::size_t> keys_;
 };
 
 void put_ordered_dict(PickleWriter& pickle) {

@@ -1,0 +1,86 @@
+#include "ckpt/core/places.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "ckpt/core/bytes.hpp"
+
+namespace ckpt {
+namespace {
+
+auto place(const Tensor& tensor) {
+  const View& view = tensor.view;
+  return std::tie(view.offset, view.stored, view.big_endian, tensor.dtype, tensor.shape, view.strides);
+}
+
+struct PlaceOrder {
+  bool operator()(const Tensor* a, const Tensor* b) const {
+    const auto* left = a->view.source.get();
+    const auto* right = b->view.source.get();
+    return left != right ? std::less<>()(left, right) : place(*a) < place(*b);
+  }
+};
+
+/// Bytes from the first element to the end of the last, as stored.
+std::uint64_t extent(const Tensor& tensor) {
+  if (!tensor.view.strides) return tensor.view.bytes;
+  std::uint64_t last = 0;
+  for (std::size_t d = 0; d < tensor.shape.size(); ++d)
+    last += (tensor.shape[d] - 1) * (*tensor.view.strides)[d];
+  return (last + 1) * element_size(tensor.view.stored);
+}
+
+struct Range {
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
+std::uint64_t covered(std::vector<Range> ranges) {
+  std::ranges::sort(ranges, {}, &Range::begin);
+  std::uint64_t bytes = 0;
+  std::uint64_t done = 0;
+  for (const auto& [begin, end] : ranges) {
+    if (end <= done) continue;
+    bytes += end - std::max(begin, done);
+    done = end;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<std::size_t> first_at_same_place(const std::vector<Tensor>& tensors) {
+  std::vector<std::size_t> first(tensors.size());
+  std::map<const Tensor*, std::size_t, PlaceOrder> seen;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor& tensor = tensors[i];
+    first[i] = same_place(tensor, tensor) ? seen.try_emplace(&tensor, i).first->second : i;
+  }
+  return first;
+}
+
+StorageUse storage_use(const std::vector<Tensor>& tensors) {
+  struct Storage {
+    std::vector<Range> ranges;
+    std::uint64_t elements = 0;  // bytes of them, counted once for each tensor
+  };
+  std::map<const ByteSource*, Storage> storages;
+  for (const Tensor& tensor : tensors) {
+    if (!tensor.view.source || !tensor.pieces.empty()) continue;
+    Storage& storage = storages[tensor.view.source.get()];
+    if (tensor.view.bytes == 0) continue;
+    storage.ranges.push_back({tensor.view.offset, tensor.view.offset + extent(tensor)});
+    if (__builtin_add_overflow(storage.elements, tensor.view.bytes, &storage.elements))
+      storage.elements = UINT64_MAX;
+  }
+  StorageUse use;
+  for (auto& [source, storage] : storages) {
+    use.stored += source->size();
+    use.used += std::min(storage.elements, covered(std::move(storage.ranges)));
+  }
+  return use;
+}
+
+}  // namespace ckpt

@@ -1,0 +1,9 @@
+// What is whole of a damaged file must be readable.
+#include "ckpt/formats/salvage.hpp"
+
+#include "fuzz.hpp"
+
+FUZZ(data, size) {
+  using namespace ckpt;
+  return fuzz::read_and_touch(data, size, [](const Input& input) { return salvage(input).checkpoint; });
+}

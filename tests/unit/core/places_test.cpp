@@ -1,0 +1,47 @@
+#include "ckpt/core/places.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "support/tensors.hpp"
+
+using namespace ckpt;
+
+namespace {
+
+/// A view of `shape` and `strides` over a storage of F32, `offset` elements in.
+Tensor view_of(const Bytes& storage, std::string name, Shape shape, std::vector<std::uint64_t> strides,
+               std::uint64_t offset = 0) {
+  Tensor tensor{.name = std::move(name), .dtype = DType::f32, .shape = shape};
+  tensor.view = make_strided_view(storage, offset, shape, strides, DType::f32);
+  return tensor;
+}
+
+Bytes storage_of(std::size_t elements) { return memory_bytes(std::vector<std::byte>(elements * 4)); }
+
+}  // namespace
+
+TEST_CASE("the first of a place stands for the others, other shapes and strides do not") {
+  const Bytes storage = storage_of(12);
+  const std::vector<Tensor> tensors{
+      view_of(storage, "a", {3, 4}, {4, 1}),        view_of(storage, "row", {4}, {1}),
+      view_of(storage, "b", {3, 4}, {4, 1}),        view_of(storage, "t", {4, 3}, {1, 4}),
+      view_of(storage_of(12), "c", {3, 4}, {4, 1}), view_of(storage, "t2", {4, 3}, {1, 4}),
+      view_of(storage, "none", {0}, {1}),           view_of(storage, "none2", {0}, {1}),
+  };
+  CHECK(first_at_same_place(tensors) == std::vector<std::size_t>{0, 1, 0, 3, 4, 3, 6, 7});
+}
+
+TEST_CASE("what tensors use of their storages is counted once") {
+  const Bytes big = storage_of(1000);
+  const Bytes small = storage_of(6);
+  StorageUse use = storage_use({view_of(big, "slice", {10}, {1}, 5)});
+  CHECK(use.stored == 4000);
+  CHECK(use.used == 40);
+  use = storage_use({view_of(big, "a", {10}, {1}), view_of(big, "b", {10}, {1}, 5),
+                     view_of(small, "c", {2, 3}, {3, 1}), view_of(small, "tied", {2, 3}, {3, 1})});
+  CHECK(use.stored == 4024);
+  CHECK(use.used == 60 + 24);
+  CHECK(storage_use({view_of(big, "column", {10}, {100})}).used == 40);
+  CHECK(storage_use({view_of(big, "expanded", {50, 2}, {0, 1})}).used == 8);
+  CHECK(storage_use({view_of(big, "empty", {0}, {1})}).used == 0);
+}
