@@ -2,6 +2,8 @@
 #include "ckpt/core/text.hpp"
 #include "ckpt/stages/ties.hpp"
 #include "command.hpp"
+#include "edits.hpp"
+#include "explain.hpp"
 #include "learner.hpp"
 #include "training.hpp"
 #include "write_set.hpp"
@@ -13,12 +15,14 @@ namespace {
 struct Convert {
   std::string input, output, to, shard_size;
   StageOptions stages;
+  EditOptions edits;
   WriteOptions writing;
   TrainingOptions training;
   std::optional<std::uint64_t> epoch;
   TalkOptions talk;
   bool json = false;
-  bool explain = false;
+  std::string explained;  ///< a name, `*` for all, or empty
+  bool explain = false;   ///< all
   bool verify = false;
   bool dedupe = false;
   std::string write_modules;
@@ -62,6 +66,7 @@ ExitStatus run(const Convert& given) {
   const Convert options = with_learner_epoch(given, folder);
   const Talk talk(options.talk);
   const StageOptions::Parsed stages = options.stages.parse();
+  const EditOptions::Parsed edits = options.edits.parse();
   std::optional<std::uint64_t> shard_limit;
   if (!options.shard_size.empty()) shard_limit = parse_size(options.shard_size, "--shard-size");
   // A set goes into a folder, whose name says nothing of the format.
@@ -79,6 +84,9 @@ ExitStatus run(const Convert& given) {
   writing.allow_overflow = stages.allow_overflow;
 
   std::optional<Target> target;
+  const bool explains_one = !options.explained.empty() && !options.explain;
+  if (explains_one && options.input == "-")
+    throw Error(ErrorKind::usage, "--explain=NAME wants a file: standard input is read once");
 
   Checkpoint whole = load(options.input);
   Training training(options.training, whole, stages, format);
@@ -89,14 +97,25 @@ ExitStatus run(const Convert& given) {
   const std::string from = prepared.checkpoint.format;
   if (options.dedupe) prepared.checkpoint = drop_ties(std::move(prepared.checkpoint), prepared.dropped);
   else tell_ties(prepared, format);
+  edit(prepared, edits);
   const Direction direction =
       stages.adapter.value_or(default_direction(convention_of(prepared.checkpoint), format.convention));
   if (!stages.like.empty()) target = load_target(stages.like, direction, stages.kinds);
+  if (target) fit_names(prepared, *target);
   training.carry_along(prepared, direction, stages, target ? &*target : nullptr);
   adapt(prepared, direction, stages.kinds, target ? &*target : nullptr);
+  tell_edits(prepared);
+  if (target) restore(prepared, *target);
   if (target) match_target(prepared, *target, stages.match);
   cast_types(prepared, stages);
   warn_of_losses(prepared, format);
+  Value explanation;
+  if (explains_one) {
+    std::optional<Plan> plan;
+    if (!shard_limit) plan = plan_output(prepared.checkpoint, format);
+    explanation =
+        explain_tensor(load(options.input), prepared, stages, options.explained, plan ? &*plan : nullptr);
+  }
   const Prepared output = training.complete(prepared);
   training.write(writing);
   const Written written = shard_limit
@@ -123,6 +142,7 @@ ExitStatus run(const Convert& given) {
     doc.set("size", written.size).set("dry_run", options.writing.dry_run);
     Value account = account_json(prepared, stages, options.explain);
     for (auto& [key, value] : *account.as<Value::Object>()) doc.set(key, std::move(value));
+    if (explains_one) doc.set("explained", std::move(explanation));
     if (options.training.is_wanted()) doc.set("training", training.json());
     fmt::print("{}\n", json::dump(doc, 1));
     return ExitStatus::done;
@@ -132,6 +152,7 @@ ExitStatus run(const Convert& given) {
                           options.writing.dry_run ? " (dry run: nothing was written)" : ""));
   talk.report(
       fmt::format("adapter: {}{}", direction_name(direction), stages.adapter ? "" : " (by the two formats)"));
+  if (explains_one) print_explanation(explanation, talk);
   print_account(prepared, stages, options.explain, talk);
   print_casts(written.casts, prepared.checkpoint, talk);
   training.print(options.explain, talk);
@@ -159,6 +180,7 @@ std::function<ExitStatus()> add_convert(CLI::App& app) {
       ->type_name("FILE");
   options->stages.add_target(app);
   options->stages.add_cast(app);
+  options->edits.add(app);
   options->training.add(app);
   CLI::Option* epoch =
       app.add_option("--epoch", options->epoch,
@@ -166,8 +188,9 @@ std::function<ExitStatus()> add_convert(CLI::App& app) {
           ->type_name("N");
   for (const char* name : {"--optimizer-out", "--scheduler-out"}) app.get_option(name)->excludes(epoch);
   options->writing.add(app);
-  app.add_flag("--explain", options->explain,
-               "One line a tensor: what was done, by which rule, on what evidence");
+  app.add_flag(
+      "--explain{*}", options->explained,
+      "One line a tensor: what was done, by which rule, on what evidence; =NAME: the whole way of one");
   app.add_flag("--dedupe", options->dedupe,
                "Of tensors that share their elements, write only the first name");
   app.add_flag("--verify", options->verify, "Read the output back and compare every element with the source");
@@ -184,7 +207,10 @@ std::function<ExitStatus()> add_convert(CLI::App& app) {
       "  ckpt convert model.safetensors folder --shard-size 5GB\n"
       "  ckpt convert folder whole.safetensors\n"
       "  ckpt convert torch.safetensors model.bpk --adapter pytorch-to-burn --module '^proj$ => Linear'");
-  return [options] { return run(*options); };
+  return [options] {
+    options->explain = options->explained == "*";
+    return run(*options);
+  };
 }
 
 }  // namespace ckpt
