@@ -92,6 +92,9 @@ ExitStatus run(const Convert& given) {
   Training training(options.training, whole, stages, format);
   if (shard_limit && training.format().plan != format.plan)
     throw Error(ErrorKind::usage, "a set of shards holds weights alone").with_hint("leave out --shard-size");
+  if (edits.any() && options.training.is_wanted())
+    throw Error(ErrorKind::usage, "what changes the weights would not reach the optimizer's state")
+        .with_hint("convert without --dequantize, --permute-rope, --stack and --unstack");
   Prepared prepared = prepare(std::move(whole), stages);
   require_deliverable(prepared.checkpoint);
   const std::string from = prepared.checkpoint.format;

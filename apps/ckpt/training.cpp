@@ -165,6 +165,7 @@ void Training::carry_along(Prepared& prepared, Direction direction, const StageO
   forget(prepared);
   if (!source_) return;
   follow_names(source_->state, prepared.remap);
+  for (const EditReport& edits : prepared.edits) follow_names(source_->state, edits);
   Carried carried = carry(source_->state, prepared.checkpoint, direction, stages.kinds, target);
   source_->state = std::move(carried.state);
   lost_ = std::move(carried.lost);

@@ -272,5 +272,6 @@ $ ckpt convert testdata/pytorch/training.pt other.pt --optimizer testdata/pytorc
 ckpt: --optimizer needs a place to go to
 hint: name OUT .pt, or give --optimizer-out
 [2]
+$ ckpt convert testdata/pytorch/training.pt other.bpk --optimizer-out other-optim.bpk --permute-rope fc --heads 1
 $ ls | grep other
 [1]
