@@ -19,6 +19,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import module_testdata  # noqa: E402
+
 TESTDATA = Path(__file__).resolve().parent.parent / "testdata"
 SIZE_LIMIT = 64 * 1024
 NOT_LISTED = {"SHA256SUMS", "README.md"}
@@ -108,6 +111,29 @@ def nested():
         state["exp_avg"].copy_(fill(state["exp_avg"].shape, 10))
         state["exp_avg_sq"].copy_(fill(state["exp_avg_sq"].shape, 20))
     return {"epoch": 3, "model": {"net": plain(model)}, "optimizer": optimizer.state_dict()}
+
+
+def training():
+    """A checkpoint in the midst of training: model, AdamW with two groups, a scheduler."""
+    import torch
+    from collections import OrderedDict
+    from torch import nn
+
+    model = fill_module(nn.Sequential(OrderedDict(fc=nn.Linear(4, 3), norm=nn.LayerNorm(3), head=nn.Linear(3, 2))))
+    parameters = list(model.parameters())
+    optimizer = torch.optim.AdamW([{"params": [p for p in parameters if p.dim() > 1]},
+                                   {"params": [p for p in parameters if p.dim() == 1], "weight_decay": 0.0}], lr=0.01)
+    scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 10, 0.001)
+    for parameter in parameters:
+        parameter.grad = fill(parameter.shape, 1)
+    for _ in range(3):
+        optimizer.step()
+        scheduler.step()
+    fill_module(model)
+    for start, parameter in enumerate(parameters):
+        optimizer.state[parameter]["exp_avg"].copy_(fill(parameter.shape, 10 * start + 1))
+        optimizer.state[parameter]["exp_avg_sq"].copy_(fill(parameter.shape, 10 * start + 2))
+    return {"epoch": 3, "model": plain(model), "optimizer": optimizer.state_dict(), "scheduler": scheduler.state_dict()}
 
 
 def all_dtypes():
@@ -213,6 +239,7 @@ def pytorch_files(root: Path):
         ("tied", tied, True),
         ("views", views, True),
         ("nested", nested, True),
+        ("training", training, True),
         ("all_dtypes", all_dtypes, True),
         ("two_roots", two_roots, True),
         ("gpt2", gpt2, True),
@@ -240,8 +267,9 @@ def safetensors(tensors: dict, metadata: dict | None = None) -> bytes:
     return struct.pack("<Q", len(text)) + text + b"".join(data for _, _, data in tensors.values())
 
 
-def burnpack(tensors: dict) -> bytes:
-    """A burnpack of {name: (dtype, shape, bytes, param id)}: header, CBOR, data aligned to 256 bytes."""
+def burnpack(tensors: dict, metadata: dict | None = None, counts: dict | None = None) -> bytes:
+    """A burnpack of {name: (dtype, shape, bytes, param id)}: header, CBOR, data aligned to 256 bytes; `counts`
+    are scalars of the kind UInt."""
     import cbor2
 
     data, descriptors = b"", {}
@@ -250,9 +278,37 @@ def burnpack(tensors: dict) -> bytes:
         descriptors[name] = {"dtype": dtype, "shape": shape,
                              "data_offsets": [len(data), len(data) + len(content)], "param_id": param_id}
         data += content
-    text = cbor2.dumps({"tensors": dict(sorted(descriptors.items()))})
+    content = {"tensors": dict(sorted(descriptors.items()))}
+    if metadata:
+        content["metadata"] = dict(sorted(metadata.items()))
+    if counts:
+        content["scalars"] = {name: {"UInt": count} for name, count in sorted(counts.items())}
+    text = cbor2.dumps(content)
     head = struct.pack("<IHI", 0x4255524E, 1, len(text)) + text
     return head + bytes(-len(head) % 256) + data
+
+
+REBUILT = {101: "fc.weight", 102: "fc.bias", 103: "head.weight", 104: "head.bias"}
+
+
+def rebuilt_model() -> bytes:
+    """A model whose four parameters got new ids when they were rebuilt."""
+    return burnpack({name: ("F32", [2, 2], f32(*range(param_id, param_id + 4)), param_id)
+                     for param_id, name in REBUILT.items()})
+
+
+def record_with_orphans() -> bytes:
+    """Adam's record of that model, which also holds the state of the four parameters that were there before."""
+    tensors, paths, counts = {}, {}, {}
+    for first, time in ((1, 5), (101, 10)):
+        for param_id, name in zip(range(first, first + 4), REBUILT.values()):
+            for moment in (1, 2):
+                values = f32(*(param_id + moment / 8 + i for i in range(4)))
+                tensors[f"{param_id}.momentum.moment_{moment}"] = ("F32", [2, 2], values, param_id)
+            counts[f"{param_id}.__rank"] = 2
+            counts[f"{param_id}.momentum.time"] = time
+            paths[str(param_id)] = name
+    return burnpack(tensors, paths, counts)
 
 
 def msgpack(value) -> bytes:
@@ -333,6 +389,8 @@ def other_files(root: Path) -> None:
         "fc.bias": ("F32", [3], f32(1, 2, 3), 14755144371902836595),
         "head.weight": ("F32", [3, 2], transposed(2, 3), 3222552515581354512),
     }))
+    (root / "burnpack" / "rebuilt.bpk").write_bytes(rebuilt_model())
+    (root / "burnpack" / "optim_orphans.bpk").write_bytes(record_with_orphans())
     named = msgpack(record("NamedMpkFileRecorder", bytes))
     (root / "burn-record" / "net.mpk").write_bytes(named)
     (root / "burn-record" / "net.mpk.gz").write_bytes(gzip.compress(named, mtime=0))
@@ -344,11 +402,90 @@ def other_files(root: Path) -> None:
 # --- Writing and comparing ---------------------------------------------------------------------
 
 
+def module_files(root: Path) -> None:
+    """Every kind of module in both layouts."""
+    import torch
+
+    state, burn, kinds, table = module_testdata.made(fill_module)
+    torch.save(state, root / "modules/torch.pt")
+    (root / "modules/burn.safetensors").write_bytes(safetensors(
+        {name: ("F32", list(tensor.shape), contiguous_bytes(tensor)) for name, tensor in burn.items()}))
+    (root / "modules/kinds.txt").write_text(kinds)
+    (root / "modules/table.tsv").write_text(table)
+
+
+def fp8_numbers():
+    """The 256 numbers of F8_E4M3, from its definition (OCP 8-bit floating point: bias 7, S.1111.111 is NaN)."""
+    import numpy
+
+    codes = numpy.arange(256)
+    exponent, mantissa = codes >> 3 & 15, codes & 7
+    magnitude = numpy.where(exponent == 0, mantissa / 8 * 2.0**-6, (1 + mantissa / 8) * 2.0 ** (exponent - 7.0))
+    magnitude[(codes & 127) == 127] = numpy.nan
+    return numpy.where(codes >= 128, -magnitude, magnitude).astype(numpy.float32)
+
+
+def quantised_files(root: Path) -> None:
+    """FP8 weights with their scales, and what they stand for."""
+    import numpy
+
+    numbers = fp8_numbers()
+    codes = (numpy.arange(200 * 130) * 37 % 256).astype(numpy.uint8).reshape(200, 130)
+    scales = numpy.array([[0.5, 0.0078125], [3.0, 1.1]], numpy.float32)
+    small = numpy.arange(24).astype(numpy.uint8).reshape(4, 6) * 9
+    by_row = numpy.array([[0.25], [1.7], [2.0], [1e-3]], numpy.float32)
+    blocks = numpy.repeat(numpy.repeat(scales, 128, 0), 128, 1)[:200, :130]
+    half_scale = numpy.array([0.1], numpy.float16)
+
+    def f32(array):
+        return ("F32", list(array.shape), numpy.ascontiguousarray(array, "<f4").tobytes())
+
+    def fp8(array):
+        return ("F8_E4M3", list(array.shape), array.tobytes())
+
+    (root / "safetensors/fp8.safetensors").write_bytes(safetensors({
+        "down_proj.weight": fp8(codes), "down_proj.weight_scale_inv": f32(scales),
+        "fc1.weight": fp8(small), "fc1.weight_scale": f32(by_row), "fc1.input_scale": f32(numpy.ones(())),
+        "fc2.weight": fp8(small.T.copy()), "fc2.weight_scale": ("F16", [1], half_scale.tobytes()),
+        "norm.weight": f32(numpy.ones(3)),
+    }))
+    plain = {"fc1.weight": f32(numbers[small] * by_row),
+             "fc2.weight": f32(numbers[small.T] * half_scale.astype(numpy.float32)), "norm.weight": f32(numpy.ones(3))}
+    # The large one as BF16: F32 rounded to the nearest, halves to even.
+    bits = (numbers[codes] * blocks).view(numpy.uint32)
+    rounded = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
+    rounded = numpy.where((bits & 0x7FFFFFFF) > 0x7F800000, bits >> 16 & 0x8000 | 0x7FC0, rounded).astype("<u2")
+    (root / "safetensors/fp8_plain.safetensors").write_bytes(safetensors(
+        {"down_proj.weight": ("BF16", [200, 130], rounded.tobytes()), **plain}))
+
+
+def rope_files(root: Path) -> None:
+    """Queries and keys in the row orders of Meta's code and of Hugging Face's, and experts one by one."""
+    heads, kv_heads, size, width = 4, 2, 6, 5
+
+    def permuted(array, count):  # as the script that brings Llama to Hugging Face does
+        return array.reshape(count, size // 2, 2, -1).swapaxes(1, 2).reshape(array.shape)
+
+    query, bias, key = fill((heads * size, width)), fill((heads * size,), 500), fill((kv_heads * size, width), 300)
+    named = {"layers.0.q_proj.weight": (query, heads), "layers.0.q_proj.bias": (bias, heads),
+             "layers.0.k_proj.weight": (key, kv_heads), "layers.0.v_proj.weight": (key, None)}
+    for file, is_permuted in (("rope_pairs", False), ("rope_halves", True)):
+        (root / f"safetensors/{file}.safetensors").write_bytes(safetensors({
+            name: ("F32", list(tensor.shape),
+                   contiguous_bytes(permuted(tensor, count) if is_permuted and count else tensor))
+            for name, (tensor, count) in named.items()}))
+    experts = {f"experts.{i}.w1.weight": ("F32", [3, 2], contiguous_bytes(fill((3, 2), 10 * i))) for i in range(11)}
+    (root / "safetensors/experts.safetensors").write_bytes(safetensors(dict(sorted(experts.items()))))
+
+
 def make(root: Path) -> None:
-    for folder in ("pytorch", "safetensors", "burnpack", "burn-record", "rules"):
+    for folder in ("pytorch", "safetensors", "burnpack", "burn-record", "rules", "modules"):
         (root / folder).mkdir(parents=True, exist_ok=True)
     pytorch_files(root)
     other_files(root)
+    module_files(root)
+    quantised_files(root)
+    rope_files(root)
 
 
 def files_of(root: Path) -> dict:

@@ -5,6 +5,7 @@
 
 #include "ckpt/core/value.hpp"
 #include "ckpt/formats/format.hpp"
+#include "ckpt/stages/edit.hpp"
 #include "ckpt/stages/layout.hpp"
 #include "ckpt/stages/remap.hpp"
 #include "options.hpp"
@@ -22,6 +23,7 @@ struct Prepared {
   std::vector<std::string> dropped;  ///< by the choice of a root and by filters
   std::uint64_t unwrapped = 0;       ///< names that lost a wrapper's segment
   RemapReport remap;
+  std::vector<EditReport> edits;  ///< of the operations that were asked for, in order
   LayoutReport layout;
   std::vector<LayoutStep> steps;    ///< how each tensor of the result came to be, then the dropped ones
   MatchReport match;                ///< of --like; the target has no parameters where there is none
@@ -34,7 +36,9 @@ struct Prepared {
 /// is wanted: of a pipe only the header is read then; otherwise all of it is put aside first.
 Checkpoint load(const std::string& path, bool is_listed = false);
 
-/// Reads `path` and carries it through root, filter, wrappers and rules.
+/// Carries a checkpoint through root, filter, wrappers and rules.
+Prepared prepare(Checkpoint checkpoint, const StageOptions::Parsed& options);
+/// The same for the checkpoint at `path`.
 Prepared prepare(const std::string& path, const StageOptions::Parsed& options);
 
 /// Goes on through the layout stage; `target` may be null.

@@ -20,6 +20,11 @@ void Progress::write(std::span<const std::byte> bytes) {
   advance(bytes.size());
 }
 
+void Progress::place(std::uint64_t ahead, std::span<const std::byte> bytes) {
+  inner_.place(ahead, bytes);
+  advance(bytes.size());
+}
+
 bool Progress::move(const ByteSource& source, std::uint64_t offset, std::uint64_t size) {
   if (!is_shown_) return inner_.move(source, offset, size);
   // In steps, so that the line moves while one tensor of many gigabytes does.

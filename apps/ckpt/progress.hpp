@@ -19,6 +19,9 @@ class Progress final : public Sink {
 
   void write(std::span<const std::byte> bytes) override;
   bool move(const ByteSource& source, std::uint64_t offset, std::uint64_t size) override;
+  bool can_place() const noexcept override { return inner_.can_place(); }
+  void place(std::uint64_t ahead, std::span<const std::byte> bytes) override;
+  void append_placed(std::uint64_t size) override { inner_.append_placed(size); }
 
  private:
   using Clock = std::chrono::steady_clock;

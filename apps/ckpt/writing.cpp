@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <future>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -13,6 +14,7 @@
 #include "ckpt/core/text.hpp"
 #include "ckpt/io/file.hpp"
 #include "ckpt/kernels/checksum.hpp"
+#include "ckpt/kernels/computed_source.hpp"
 #include "ckpt/kernels/emit.hpp"
 #include "ckpt/report/compare.hpp"
 #include "progress.hpp"
@@ -27,7 +29,7 @@ std::atomic<bool> is_interrupted = false;
 std::unordered_set<const ByteSource*> used_sources(const Checkpoint& checkpoint) {
   std::unordered_set<const ByteSource*> used;
   const auto add = [&](const auto& self, const Tensor& tensor) -> void {
-    if (tensor.view.source) used.insert(tensor.view.source.get());
+    if (tensor.view.source) add_origins(*tensor.view.source, used);
     for (const Tensor& piece : tensor.pieces) self(self, piece);
   };
   for (const Tensor& tensor : checkpoint.tensors) add(add, tensor);
@@ -42,6 +44,8 @@ std::string_view strength_name(Strength strength) {
       return "name";
     case Strength::neighbour:
       return "neighbour";
+    case Strength::family:
+      return "family";
     case Strength::siblings:
       return "siblings";
     case Strength::recorded:
@@ -86,7 +90,7 @@ void print_steps(const Prepared& prepared, const std::vector<Rule>& rules, const
       from.push_back(printable(is_known ? renaming->second->from : source));
       if (is_known && !renaming->second->fired.empty()) fired = rule_list(*renaming->second, rules);
     }
-    std::string line = fmt::format("{}", fmt::join(from, " + "));
+    std::string line = from.empty() ? "(nothing)" : fmt::format("{}", fmt::join(from, " + "));
     if (step.name.empty()) line += ": ";
     else line += fmt::format(" -> {}: ", printable(step.name));
     line += step.what;
@@ -222,10 +226,21 @@ Plan plan_output(const Checkpoint& checkpoint, const Format& format) {
 
 std::vector<CastReport> emit_output(const Plan& plan, const Checkpoint& checkpoint, Sink& sink) {
   try {
-    std::vector<CastReport> casts = emit(plan, checkpoint, sink);
+    // The kernel may move what is written past us: the checksums take a pass of their own, beside it.
     const auto used = used_sources(checkpoint);
-    verify_integrity(checkpoint, [&](const Integrity& check) { return used.contains(check.source.get()); });
-    return casts;
+    std::atomic<bool> is_wanted = true;
+    std::future<void> verified = std::async(std::launch::async, [&] {
+      verify_integrity(
+          checkpoint, [&](const Integrity& check) { return is_wanted && used.contains(check.source.get()); });
+    });
+    try {
+      std::vector<CastReport> casts = emit(plan, checkpoint, sink);
+      verified.get();
+      return casts;
+    } catch (...) {
+      is_wanted = false;
+      throw;
+    }
   } catch (Error& error) {
     throw error.in_file(checkpoint.file);
   }
@@ -346,28 +361,36 @@ Account account(const Prepared& prepared) {
   sum.split = prepared.layout.parts - prepared.layout.split;
   sum.dropped_names = prepared.dropped;
   const auto renamings = by_new_name(prepared.remap);
-  for (const std::string& name : prepared.layout.dropped) {
-    const auto renaming = renamings.find(name);
-    sum.dropped_names.push_back(renaming == renamings.end() ? name : renaming->second->from);
+  const auto drop = [&](const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      const auto renaming = renamings.find(name);
+      sum.dropped_names.push_back(renaming == renamings.end() ? name : renaming->second->from);
+    }
+  };
+  for (const EditReport& edits : prepared.edits) {
+    sum.merged += edits.merged;
+    sum.split += edits.split;
+    sum.added += edits.added;
+    drop(edits.dropped);
   }
-  for (const std::string& name : prepared.unused) {
-    const auto renaming = renamings.find(name);
-    sum.dropped_names.push_back(renaming == renamings.end() ? name : renaming->second->from);
-  }
+  drop(prepared.layout.dropped);
+  drop(prepared.unused);
   sum.dropped = sum.dropped_names.size();
   sum.cast = prepared.casts.size();
   for (const LayoutStep& step : prepared.steps) {
     if (step.name.empty()) continue;
     if (step.is_transposed) ++sum.transposed;
-    const auto renaming = step.from.size() == 1 ? renamings.find(step.from.front()) : renamings.end();
+    if (step.from.size() != 1) continue;
+    const auto renaming = renamings.find(step.from.front());
     const std::string& before = renaming == renamings.end() ? step.from.front() : renaming->second->from;
-    if (step.from.size() == 1 && before != step.name) ++sum.renamed;
+    if (before != step.name) ++sum.renamed;
   }
-  if (sum.read != sum.written + sum.merged - sum.split + sum.dropped)
+  if (sum.read + sum.added != sum.written + sum.merged - sum.split + sum.dropped)
     fail(ErrorKind::corrupt,
-         "the tensors do not add up: {} read, {} written, {} merged, {} split, {} dropped; this is a fault "
-         "of ckpt",
-         sum.read, sum.written, sum.merged, sum.split, sum.dropped);
+         "the tensors do not add up: {} read, {} added, {} written, {} merged, {} split, {} dropped; this is "
+         "a "
+         "fault of ckpt",
+         sum.read, sum.added, sum.written, sum.merged, sum.split, sum.dropped);
   return sum;
 }
 
@@ -375,10 +398,12 @@ void print_account(const Prepared& prepared, const StageOptions::Parsed& stages,
                    const Talk& talk) {
   if (explain) print_steps(prepared, stages.rules, talk);
   const Account sum = account(prepared);
+  for (const EditReport& edits : prepared.edits) talk.report(edits.summary);
   talk.report(fmt::format(
-      "{} read = {} written + {} merged - {} split + {} dropped; {} renamed, {} transposed, {} cast; "
+      "{} read{} = {} written + {} merged - {} split + {} dropped; {} renamed, {} transposed, {} cast; "
       "nothing else changed",
-      grouped(sum.read), grouped(sum.written), grouped(sum.merged), grouped(sum.split), grouped(sum.dropped),
+      grouped(sum.read), sum.added == 0 ? "" : fmt::format(" + {} added", grouped(sum.added)),
+      grouped(sum.written), grouped(sum.merged), grouped(sum.split), grouped(sum.dropped),
       grouped(sum.renamed), grouped(sum.transposed), grouped(sum.cast)));
   if (sum.dropped > 0) talk.report(fmt::format("dropped: {}", some_names(sum.dropped_names, talk)));
 }
@@ -388,6 +413,7 @@ Value account_json(const Prepared& prepared, const StageOptions::Parsed& stages,
   Value doc = Value::object();
   doc.set("adapter", direction_name(prepared.layout.direction))
       .set("read", sum.read)
+      .set("added", sum.added)
       .set("written", sum.written)
       .set("merged", sum.merged)
       .set("split", sum.split)
@@ -398,7 +424,9 @@ Value account_json(const Prepared& prepared, const StageOptions::Parsed& stages,
       .set("rules", rules_json(prepared.remap, stages.rules));
   Value warnings = strings_json(prepared.checkpoint.notes);
   for (const std::string& warning : prepared.warnings) warnings.push(warning);
-  doc.set("warnings", std::move(warnings));
+  Value operations = Value::array();
+  for (const EditReport& edits : prepared.edits) operations.push(edits.summary);
+  doc.set("operations", std::move(operations)).set("warnings", std::move(warnings));
   if (lines) {
     const auto renamings = by_new_name(prepared.remap);
     Value tensors = Value::array();

@@ -74,9 +74,9 @@ Written write_checkpoint(const Prepared& prepared, const Format& format, const s
 /// Adds a warning for everything beside the tensors that `format` has no place for.
 void warn_of_losses(Prepared& prepared, const Format& format);
 
-/// Counts of what became of every tensor; `read = written + merged - split + dropped` holds.
+/// Counts of what became of every tensor; `read + added = written + merged - split + dropped` holds.
 struct Account {
-  std::uint64_t read = 0, written = 0, merged = 0, split = 0, dropped = 0;
+  std::uint64_t read = 0, added = 0, written = 0, merged = 0, split = 0, dropped = 0;
   std::uint64_t renamed = 0, transposed = 0, cast = 0;
   std::vector<std::string> dropped_names;
 };

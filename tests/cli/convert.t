@@ -8,7 +8,6 @@ hint: .*--force.* (re)
 [2]
 $ cmp copy.bpk testdata/burnpack/net.bpk
 $ ckpt convert --quiet --force testdata/pytorch/gpt2.pt copy.bpk && cmp -s copy.bpk testdata/burnpack/net.bpk
-ckpt: testdata/pytorch/gpt2.pt: warning: the kind of 2 modules rests on its name alone: wte (Embedding), wpe (Embedding); --explain shows all, --module settles them
 [1]
 
 # Input and output may not be the same file.

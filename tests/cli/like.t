@@ -1,6 +1,5 @@
 # What an earlier conversion decided is noted in the file: the way back needs no flags, and is exact.
 $ ckpt convert --quiet testdata/pytorch/gpt2.pt a.bpk
-ckpt: testdata/pytorch/gpt2.pt: warning: the kind of 2 modules rests on its name alone: wte (Embedding), wpe (Embedding); --explain shows all, --module settles them
 $ ckpt convert a.bpk b.safetensors --adapter burn-to-pytorch
 a.bpk -> b.safetensors: burnpack to safetensors, 5.77 KiB
 adapter: burn-to-pytorch

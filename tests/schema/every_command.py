@@ -83,6 +83,11 @@ def main() -> int:
         rules = str(testdata / "rules/net.rules")
         runs.run("inspect", net, burn, linear)
         runs.run("convert", net, "net.bpk", "--remap", rules, "--half")
+        training, orphans = str(testdata / "pytorch/training.pt"), str(testdata / "burnpack/optim_orphans.bpk")
+        runs.run("convert", training, "train.bpk", "--optimizer-out", "optim.bpk")
+        runs.run("convert", orphans, "mended.bpk", "--drop-orphans", "--model", str(testdata / "burnpack/rebuilt.bpk"))
+        runs.run("check", "optim.bpk", "--model", "train.bpk", "--optimizer")
+        runs.run("inspect", training, "--optimizer")
         runs.run("convert", net, "net.bpk", fails=True)
         for name in "tok_emb.weight", "bn.gamma", "bn.num_batches_tracked":
             runs.run("convert", net, "a.bpk", "--dry-run", f"--explain={name}", "--dtype", "BF16")

@@ -23,6 +23,15 @@ class Sink {
     static_cast<void>(source), static_cast<void>(offset), static_cast<void>(size);
     return false;
   }
+
+  /// Whether bytes may come out of order (`place`): into a file they may, into a pipe not.
+  virtual bool can_place() const noexcept { return false; }
+  /// Puts bytes `ahead` of the end of what was appended. Throws `io` when they cannot be written.
+  virtual void place(std::uint64_t ahead, std::span<const std::byte> bytes) {
+    static_cast<void>(ahead), static_cast<void>(bytes);
+  }
+  /// Appends `size` bytes, all of which were placed.
+  virtual void append_placed(std::uint64_t size) { static_cast<void>(size); }
 };
 
 /// Collects everything in memory; for tests and small files.

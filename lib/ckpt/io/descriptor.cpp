@@ -38,4 +38,14 @@ void write_all(int descriptor, std::span<const std::byte> bytes) {
   }
 }
 
+void write_all_at(int descriptor, std::span<const std::byte> bytes, std::uint64_t offset) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(ErrorKind::io, "cannot be written: {}", std::strerror(errno));
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+}
+
 }  // namespace ckpt

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace ckpt {
@@ -26,5 +27,7 @@ class Descriptor {
 std::size_t read_some(int descriptor, std::span<std::byte> out);
 /// Writes all of `bytes`. Throws `io`.
 void write_all(int descriptor, std::span<const std::byte> bytes);
+/// Writes all of `bytes` at `offset`; where the descriptor stands does not change. Throws `io`.
+void write_all_at(int descriptor, std::span<const std::byte> bytes, std::uint64_t offset);
 
 }  // namespace ckpt

@@ -112,6 +112,7 @@ void AtomicOutput::write(std::span<const std::byte> bytes) {
       check_cancelled();
       const std::span<const std::byte> part = bytes.first(std::min<std::uint64_t>(bytes.size(), step));
       write_all(descriptor_.get(), part);
+      end_ += part.size();
       bytes = bytes.subspan(part.size());
     }
   } catch (Error& error) {
@@ -146,8 +147,24 @@ bool AtomicOutput::move(const ByteSource& source, std::uint64_t offset, std::uin
       return true;
     }
     size -= static_cast<std::uint64_t>(moved);
+    end_ += static_cast<std::uint64_t>(moved);
   }
   return true;
+}
+
+void AtomicOutput::place(std::uint64_t ahead, std::span<const std::byte> bytes) {
+  try {
+    check_cancelled();
+    write_all_at(descriptor_.get(), bytes, end_ + ahead);
+  } catch (Error& error) {
+    throw error.in_file(path_);
+  }
+}
+
+void AtomicOutput::append_placed(std::uint64_t size) {
+  end_ += size;
+  if (::lseek(descriptor_.get(), static_cast<off_t>(end_), SEEK_SET) < 0)
+    throw Error(ErrorKind::io, fmt::format("cannot be written: {}", std::strerror(errno))).in_file(path_);
 }
 
 void AtomicOutput::give_name() {

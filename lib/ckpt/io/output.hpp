@@ -34,6 +34,9 @@ class AtomicOutput final : public Sink {
 
   void write(std::span<const std::byte> bytes) override;
   bool move(const ByteSource& source, std::uint64_t offset, std::uint64_t size) override;
+  bool can_place() const noexcept override { return !is_special_; }
+  void place(std::uint64_t ahead, std::span<const std::byte> bytes) override;
+  void append_placed(std::uint64_t size) override;
 
   /// Flushes to disk. From then on only `commit()` is left, which no cancellation stops: of several
   /// outputs that belong together, all are flushed before the first gets its name. Throws `io`.
@@ -54,6 +57,7 @@ class AtomicOutput final : public Sink {
   std::string temporary_;  // name of the temporary file; empty while it has none
   Options options_;
   Descriptor descriptor_;
+  std::uint64_t end_ = 0;  // of what was appended; where the descriptor stands, too
   bool is_flushed_ = false;
   bool is_special_ = false;  // a device or pipe: no temporary file, nothing to rename
 };

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/kernels/checksum.hpp"
+#include "ckpt/kernels/read_ahead.hpp"
 #include "ckpt/kernels/tensor_reader.hpp"
 
 namespace ckpt {
@@ -21,10 +23,24 @@ void write_zeros(Sink& sink, std::uint64_t count) {
   }
 }
 
+// Waking another thread costs more than a smaller tensor.
+constexpr std::uint64_t worth_a_thread = 1U << 20;
+// What the tensors that are read here, between those of the other thread, may take.
+constexpr std::uint64_t small_memory = 4U << 20;
+
 class Emitter {
  public:
   Emitter(const Plan& plan, const Checkpoint& checkpoint, Sink& sink, std::uint64_t memory)
-      : plan_(plan), checkpoint_(checkpoint), sink_(sink), reader_(memory) {}
+      : plan_(plan), checkpoint_(checkpoint), sink_(sink), reader_(std::min(memory / 4, small_memory)) {
+    std::vector<const Tensor*> ahead;
+    for (const Plan::Segment& segment : plan.segments)
+      if (const auto* data = std::get_if<Plan::TensorData>(&segment))
+        if (const Tensor& tensor = checkpoint.tensors.at(data->index); is_read_ahead(tensor))
+          ahead.push_back(&tensor);
+    if (!ahead.empty())
+      ahead_.emplace(std::move(ahead), plan.needs_crc32, !plan.needs_crc32 && sink.can_place(),
+                     memory - memory / 4);
+  }
 
   void operator()(const Plan::Literal& segment) { sink_.write(segment.bytes); }
   void operator()(const Plan::Zeros& segment) { write_zeros(sink_, segment.count); }
@@ -36,23 +52,30 @@ class Emitter {
   }
   void operator()(const Plan::TensorData& segment) {
     const Tensor& tensor = checkpoint_.tensors.at(segment.index);
-    const View& view = tensor.view;
-    const bool is_plain =
-        !view.strides && !view.big_endian && tensor.pieces.empty() && tensor.dtype == view.stored;
-    if (is_plain && !plan_.needs_crc32 && move(tensor)) return;
-    std::uint32_t crc = 0;
+    if (is_read_ahead(tensor)) return finish(segment.index, take(tensor.byte_size()));
+    if (is_moved(tensor) && move(tensor)) return;
+    ReadAhead::Piece end;
     reader_.start(tensor);
     for (std::span<const std::byte> piece = reader_.next(); !piece.empty(); piece = reader_.next()) {
-      if (plan_.needs_crc32) crc = crc32(crc, piece);
+      if (plan_.needs_crc32) end.crc32 = crc32(end.crc32, piece);
       sink_.write(piece);
     }
-    if (plan_.needs_crc32) crc32_.push_back(crc);
-    if (reader_.cast_statistics().elements > 0) casts_.push_back({segment.index, reader_.cast_statistics()});
+    end.casts = reader_.cast_statistics();
+    finish(segment.index, end);
   }
 
   std::vector<CastReport> take_casts() { return std::move(casts_); }
 
  private:
+  /// A plain range of which nobody needs to see the bytes.
+  bool is_moved(const Tensor& tensor) const {
+    return !plan_.needs_crc32 && !tensor.view.strides && !tensor.view.big_endian && tensor.pieces.empty() &&
+           tensor.dtype == tensor.view.stored;
+  }
+  bool is_read_ahead(const Tensor& tensor) const {
+    return !is_moved(tensor) && tensor.byte_size() >= worth_a_thread;
+  }
+
   bool move(const Tensor& tensor) {
     try {
       return sink_.move(*tensor.view.source, tensor.view.offset, tensor.view.bytes);
@@ -61,10 +84,35 @@ class Emitter {
     }
   }
 
+  /// Writes the tensor of `size` bytes that the other thread is at; returns its end.
+  ReadAhead::Piece take(std::uint64_t size) {
+    std::uint64_t appended = 0;  // what comes after the first piece that is not next in order is placed
+    for (ReadAhead::Piece piece = ahead_->next();; piece = ahead_->next()) {
+      if (piece.bytes.empty()) {
+        if (appended < size) sink_.append_placed(size - appended);
+        return piece;
+      }
+      auto [offset, run, step] = piece.placement;
+      if (offset == appended && run == piece.bytes.size()) {
+        sink_.write(piece.bytes);
+        appended += run;
+        continue;
+      }
+      for (std::size_t at = 0; at < piece.bytes.size(); at += run, offset += step)
+        sink_.place(offset - appended, piece.bytes.subspan(at, run));
+    }
+  }
+
+  void finish(std::size_t index, const ReadAhead::Piece& end) {
+    if (plan_.needs_crc32) crc32_.push_back(end.crc32);
+    if (end.casts.elements > 0) casts_.push_back({index, end.casts});
+  }
+
   const Plan& plan_;
   const Checkpoint& checkpoint_;
   Sink& sink_;
   TensorReader reader_;
+  std::optional<ReadAhead> ahead_;
   std::vector<std::uint32_t> crc32_;
   std::vector<CastReport> casts_;
 };

@@ -1,6 +1,9 @@
 #include "ckpt/kernels/tensor_reader.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <tuple>
 
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
@@ -11,18 +14,23 @@ namespace {
 
 // Plain ranges go through a piece that stays in the second-level cache on its way to the sink.
 constexpr std::uint64_t plain_piece = 4U << 20;
+constexpr std::uint64_t cast_elements_at_once = 256U << 10;
 // A block of the source is read whole when a quarter of it is wanted, or when it is no larger than this.
-constexpr std::size_t cast_elements_at_once = 256U << 10;
 constexpr std::uint64_t always_whole = 16U << 10;
+// Bytes of a row of the source for which a call of its own is worth its while.
+constexpr std::uint64_t least_run = 4096;
 
 }  // namespace
 
-TensorReader::TensorReader(std::uint64_t memory)
-    : target_capacity_(std::max<std::uint64_t>(memory / 2, 4096)), source_capacity_(target_capacity_) {}
+TensorReader::TensorReader(const Options& options)
+    : options_(options),
+      target_capacity_(std::max<std::uint64_t>(options.memory / (options.keeps_two ? 3 : 2), 4096)),
+      source_capacity_(target_capacity_) {}
 
 void TensorReader::start(const Tensor& tensor) {
   whole_ = &tensor;
   piece_ = 0;
+  before_ = 0;
   uncast_ = {};
   cast_statistics_ = {};
   start_piece(tensor.pieces.empty() ? tensor : tensor.pieces.front());
@@ -32,6 +40,7 @@ void TensorReader::start_piece(const Tensor& tensor) {
   tensor_ = &tensor;
   size_ = std::max(element_size(tensor.view.stored), 1U);
   done_ = 0;
+  tile_rows_ = 0;
   dimensions_.clear();
   if (!tensor.view.strides) return;
 
@@ -54,32 +63,63 @@ void TensorReader::start_piece(const Tensor& tensor) {
   while (dimensions_[level_].target_step > target_capacity_) ++level_;
   at_most_ = std::max<std::uint64_t>(target_capacity_ / dimensions_[level_].target_step, 1);
   index_.assign(level_ + 1, 0);
+  if (options_.in_any_order) plan_tiles();
+}
+
+/// Cuts a transposed matrix into tiles where a piece in order would take little of each row of the source:
+/// as square as the buffer allows, so that neither what is read nor what is written comes in crumbs.
+void TensorReader::plan_tiles() {
+  if (dimensions_.size() != 2 || dimensions_[0].source_step != size_) return;
+  if (level_ == 0 && (at_most_ * size_ >= least_run || at_most_ >= dimensions_[0].count)) return;
+  const std::uint64_t elements = target_capacity_ / size_;
+  const auto side = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(elements)));
+  tile_columns_ = std::min(dimensions_[0].count, std::max(side, elements / dimensions_[1].count));
+  tile_rows_ = std::min({dimensions_[1].count, elements / tile_columns_, cast_elements_at_once});
+  // Lines a power of two apart would share few places of the caches.
+  const std::uint64_t line = 64 / size_;
+  if (tile_rows_ > line && tile_rows_ < dimensions_[1].count && tile_rows_ * size_ % 1024 == 0)
+    tile_rows_ -= line;
+  index_.assign(2, 0);
 }
 
 std::span<const std::byte> TensorReader::next() {
   if (!uncast_.empty()) return next_cast();
   while (done_ >= tensor_->view.bytes) {
     if (piece_ + 1 >= whole_->pieces.size()) return {};
+    before_ += tensor_->view.bytes / size_;
     start_piece(whole_->pieces[++piece_]);
   }
   try {
-    const std::span<std::byte> piece = dimensions_.empty() ? next_plain() : next_strided();
+    if (options_.keeps_two) target_.swap(target_before_);
+    const std::span<std::byte> piece = tile_rows_ > 0        ? next_tile()
+                                       : dimensions_.empty() ? next_plain()
+                                                             : next_strided();
     if (tensor_->view.big_endian) swap_bytes(piece, info(tensor_->view.stored).unit);
+    if (tile_rows_ == 0) elements_ = {before_ + done_ / size_, piece.size() / size_, piece.size() / size_};
     done_ += piece.size();
-    if (tensor_->view.stored == whole_->dtype) return piece;
-    uncast_ = piece;
-    return next_cast();
+    if (tensor_->view.stored != whole_->dtype) {
+      uncast_ = piece;
+      return next_cast();
+    }
+    placement_ = {elements_.offset * size_, elements_.run * size_, elements_.step * size_};
+    return piece;
   } catch (Error& error) {
     throw error.in(fmt::format("tensor {}", printable(whole_->name)));
   }
 }
 
-/// Casts in steps, so that a wider type needs no larger buffer than a narrow one.
+/// Casts in steps, so that a wider type needs no larger buffer than a narrow one; of a tile, whole runs.
 std::span<const std::byte> TensorReader::next_cast() {
-  const std::size_t count = std::min<std::size_t>(uncast_.size() / size_, cast_elements_at_once);
-  cast_.resize(count * element_size(whole_->dtype));
+  if (options_.keeps_two) cast_.swap(cast_before_);
+  const unsigned size = element_size(whole_->dtype);
+  const std::uint64_t runs_at_once = std::max<std::uint64_t>(cast_elements_at_once / elements_.run, 1);
+  const std::uint64_t run = std::min(elements_.run, cast_elements_at_once);
+  const std::size_t count = std::min(uncast_.size() / size_, run * runs_at_once);
+  cast_.resize(count * size);
   cast_elements(tensor_->view.stored, whole_->dtype, uncast_.first(count * size_), cast_, cast_statistics_);
   uncast_ = uncast_.subspan(count * size_);
+  placement_ = {elements_.offset * size, std::min(run, count) * size, elements_.step * size};
+  elements_.offset += tile_rows_ > 0 ? count / run * elements_.step : count;
   return cast_;
 }
 
@@ -107,6 +147,34 @@ std::span<std::byte> TensorReader::next_strided() {
     index_[i] = 0;
     ++index_[i - 1];
   }
+  return std::span(target_).first(size);
+}
+
+std::span<std::byte> TensorReader::next_tile() {
+  const auto& [columns, rows] = std::tie(dimensions_[0], dimensions_[1]);
+  const std::uint64_t wide = std::min(tile_columns_, columns.count - index_[0]);
+  const std::uint64_t high = std::min(tile_rows_, rows.count - index_[1]);
+  const std::uint64_t size = wide * high * size_;
+  if (source_.size() < size) source_.resize(size);
+  if (target_.size() < size) target_.resize(size);
+
+  const std::uint64_t from =
+      tensor_->view.offset + index_[0] * columns.source_step + index_[1] * rows.source_step;
+  const std::uint64_t line = wide * size_;
+  if (line == rows.source_step) {
+    tensor_->view.source->read_at(from, std::span(source_).first(size));
+  } else {
+    for (std::uint64_t row = 0; row < high; ++row)
+      tensor_->view.source->read_at(from + row * rows.source_step,
+                                    std::span(source_).subspan(row * line, line));
+  }
+  const std::array<CopyDimension, 2> copy{{{.count = wide, .source_step = size_, .target_step = high * size_},
+                                           {.count = high, .source_step = line, .target_step = size_}}};
+  copy_strided(target_.data(), source_.data(), copy, size_);
+
+  elements_ = {before_ + index_[0] * rows.count + index_[1], high, rows.count};
+  index_[1] += high;
+  if (index_[1] == rows.count) index_ = {index_[0] + wide, 0};
   return std::span(target_).first(size);
 }
 

@@ -12,18 +12,35 @@
 namespace ckpt {
 
 /// Gathers tensors, one after the other, into contiguous row-major little-endian bytes of the type that
-/// they are to be delivered in, a piece at a
-/// time through two buffers of fixed size, however large the tensor and whatever its strides.
+/// they are to be delivered in, a piece at a time through buffers of fixed size, however large the tensor
+/// and whatever its strides.
 class TensorReader {
  public:
-  /// `memory`: bytes that both buffers may take together; they grow only as far as a tensor needs.
-  explicit TensorReader(std::uint64_t memory = 64U << 20);
+  /// Where a piece belongs in the contiguous form: its bytes are runs of `run` bytes, the first `offset`
+  /// bytes from the tensor's beginning, the others `step` bytes from one another.
+  struct Placement {
+    std::uint64_t offset = 0;
+    std::uint64_t run = 0;
+    std::uint64_t step = 0;
+  };
+  struct Options {
+    std::uint64_t memory = 64U << 20;  ///< bytes of all buffers; they grow only as far as a tensor needs
+    bool keeps_two = false;            ///< a piece stays valid while the one after it is made
+    /// Pieces may come in the order that costs the source the least: of a transposed matrix, tiles.
+    bool in_any_order = false;
+  };
+
+  explicit TensorReader(std::uint64_t memory = 64U << 20) : TensorReader(Options{.memory = memory}) {}
+  explicit TensorReader(const Options& options);
 
   /// Begins with the first element of `tensor`, which is kept by reference.
   void start(const Tensor& tensor);
-  /// The next piece, whole elements; empty at the end. Valid until the next call. Throws what reading
-  /// the source throws, told of the tensor.
+  /// The next piece, whole elements; empty at the end. Valid until the next call (with `keeps_two`: the one
+  /// after that), also where that begins another tensor. Throws what reading the source throws, told of the
+  /// tensor.
   std::span<const std::byte> next();
+  /// Where the last piece belongs.
+  const Placement& placement() const noexcept { return placement_; }
   /// What casting has lost of the tensor so far; all zero where nothing is cast.
   const CastStatistics& cast_statistics() const noexcept { return cast_statistics_; }
 
@@ -37,14 +54,21 @@ class TensorReader {
   std::span<const std::byte> next_cast();
   std::span<std::byte> next_plain();
   std::span<std::byte> next_strided();
+  std::span<std::byte> next_tile();
+  void plan_tiles();
   void gather(std::uint64_t source, std::byte* target, std::span<Dimension> block);
 
+  Options options_;
   std::uint64_t target_capacity_;
   std::uint64_t source_capacity_;
   std::vector<std::byte> target_;
   std::vector<std::byte> source_;
   std::span<const std::byte> uncast_;  // of the last piece, what is still to be cast
+  Placement elements_;                 // the last piece that was read, counted in elements
+  Placement placement_;                // the last piece that was delivered
   std::vector<std::byte> cast_;
+  std::vector<std::byte> target_before_;  // of the piece before, where it is to stay valid
+  std::vector<std::byte> cast_before_;
   CastStatistics cast_statistics_;
   const Tensor* whole_ = nullptr;
   std::size_t piece_ = 0;              // of `whole_`, the one that is being read
@@ -55,6 +79,9 @@ class TensorReader {
   std::size_t level_ = 0;              // the dimension that a piece cuts; those inside it are whole
   std::uint64_t at_most_ = 0;          // of that dimension, how many a piece holds
   std::vector<std::uint64_t> index_;   // of the next piece, down to `level_`
+  std::uint64_t before_ = 0;           // elements of `whole_` that stand before `tensor_`
+  std::uint64_t tile_rows_ = 0;        // of the matrix as stored; 0 where it is not cut into tiles
+  std::uint64_t tile_columns_ = 0;
 };
 
 }  // namespace ckpt

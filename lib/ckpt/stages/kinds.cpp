@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include <fmt/ranges.h>
@@ -11,6 +12,7 @@
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/stages/cast.hpp"
+#include "ckpt/stages/families.hpp"
 #include "ckpt/stages/names.hpp"
 #include "ckpt/stages/rule.hpp"
 
@@ -57,13 +59,32 @@ std::optional<Verdict> by_class(const Module& module) {
   return std::nullopt;
 }
 
+constexpr std::string_view recorded_evidence = "recorded in the file's metadata";
+
 /// What an earlier conversion noted.
 std::optional<Verdict> by_record(const Module& module) {
   for (const Tensor* tensor : module.tensors)
     if (!tensor->recorded_kind.empty())
-      if (const ModuleKind* found = find_kind(tensor->recorded_kind))
-        return Verdict{found, "recorded in the file's metadata"};
+      if (const ModuleKind* found = find_kind(tensor->recorded_kind); found != nullptr && !found->is_owner())
+        return Verdict{found, std::string(recorded_evidence)};
   return std::nullopt;
+}
+
+/// The path of which `name` is `path.tail`.
+std::optional<std::string> path_before(std::string_view name, std::string_view tail) {
+  if (name == tail) return std::string();
+  if (!name.ends_with(tail) || name[name.size() - tail.size() - 1] != '.') return std::nullopt;
+  return std::string(name.substr(0, name.size() - tail.size() - 1));
+}
+
+/// The path of the module of that kind that owns a tensor of this name, in either spelling.
+std::string owner_path(std::string_view name, const ModuleKind& kind) {
+  const std::string reverse = std::string(kind.suffix) + "_reverse";
+  for (const ParameterRow& row : kind.parameters)
+    for (const std::string& tail : {std::string(row.torch) + std::string(kind.suffix),
+                                    std::string(row.torch) + reverse, std::string(row.burn)})
+      if (std::optional<std::string> path = path_before(name, tail)) return *path;
+  return std::string(module_path(name));
 }
 
 /// What a matrix and its bias prove. `rows` is the dimension that the bias of a Linear has in this layout.
@@ -120,6 +141,16 @@ std::optional<Verdict> by_siblings(const Module& module, Direction direction) {
   }
 }
 
+/// The part of a weight that PyTorch keeps in several and burn does not: of weight_norm or spectral_norm, as
+/// hooks or as a parametrization.
+const Tensor* reparametrised_part(const Module& module) {
+  if (leaf_name(module_path(module.path)) == "parametrizations")
+    for (const std::string_view leaf : {"original", "original0"})
+      if (const Tensor* part = module.find(leaf)) return part;
+  if (const Tensor* part = module.find("weight_orig")) return part;
+  return module.find("weight_g") != nullptr ? module.find("weight_v") : nullptr;
+}
+
 /// `layers.#.fc1` for `layers.12.fc1`.
 std::string without_indices(std::string_view path) {
   std::string out;
@@ -136,6 +167,12 @@ std::string without_indices(std::string_view path) {
   return out;
 }
 
+/// `fc#` for `fc2`; empty for a name that ends in no digit, or is nothing but digits.
+std::string without_number(std::string_view segment) {
+  const std::size_t end = segment.find_last_not_of("0123456789") + 1;
+  return end == 0 || end == segment.size() ? std::string() : std::string(segment.substr(0, end)) + "#";
+}
+
 /// Kinds that are proven for some module, by how it is named; null where two kinds share a name.
 class Neighbours {
  public:
@@ -144,6 +181,17 @@ class Neighbours {
     if (is_index(leaf_name(path))) return;
     put(by_path_, without_indices(path), kind);
     put(by_segment_, std::string(leaf_name(path)), kind);
+    if (const std::string name = without_number(leaf_name(path)); !name.empty())
+      put(by_number_, join_path(without_indices(module_path(path)), name), kind);
+  }
+  /// A module beside it that differs in the number at the end of its name: `fc1` beside `fc2`.
+  std::optional<Verdict> find_numbered(std::string_view path) const {
+    const std::string name = without_number(leaf_name(path));
+    if (name.empty()) return std::nullopt;
+    const auto found = by_number_.find(join_path(without_indices(module_path(path)), name));
+    if (found == by_number_.end() || found->second == nullptr) return std::nullopt;
+    return Verdict{found->second,
+                   fmt::format("{} is proven to be one for other numbers", printable(found->first))};
   }
   std::optional<Verdict> find(std::string_view path) const {
     if (const auto found = by_path_.find(without_indices(path));
@@ -165,6 +213,7 @@ class Neighbours {
   }
   Kinds by_path_;
   Kinds by_segment_;
+  Kinds by_number_;
 };
 
 /// Whether a weight of so many dimensions can be one of that kind.
@@ -227,6 +276,18 @@ class Decider {
       settle(by_target(module), Strength::target);
       settle(by_class(module), Strength::pickled_class);
       settle(by_record(module), Strength::recorded);
+      const Tensor* part = decision.kind == nullptr && direction_ == Direction::pytorch_to_burn
+                               ? reparametrised_part(module)
+                               : nullptr;
+      if (part != nullptr) {
+        decision.evidence =
+            "part of a weight that weight_norm or spectral_norm keeps in several: fold them "
+            "first, with torch.nn.utils.remove_weight_norm or its like";
+        decision.tensor = part->name;
+        decision.likely = find_kind("none");
+        decisions_.push_back(std::move(decision));
+        continue;
+      }
       if (decision.kind == nullptr) settle(by_siblings(module, direction_), Strength::siblings);
       if (decision.kind == nullptr) {
         open.push_back(decisions_.size());
@@ -236,6 +297,7 @@ class Decider {
       }
       decisions_.push_back(std::move(decision));
     }
+    find_families();
     for (std::size_t i = 0; i < open.size(); ++i)
       settle_open(decisions_[open[i]], *open_modules_[i], neighbours);
     return std::move(decisions_);
@@ -279,47 +341,81 @@ class Decider {
     return std::nullopt;
   }
 
-  /// Modules that own all below their path (attention, recurrent layers): told by marks, or given.
+  /// Modules that own all below their path (attention, recurrent layers): told by marks, or given. Those that
+  /// hold others come first in the table.
   void find_owners() {
-    for (const Module& module : modules_) {
-      for (const Tensor* tensor : module.tensors) {
-        for (const ModuleKind& kind : module_table()) {
-          if (kind.torch_marks.empty()) continue;
-          const std::span<const std::string_view> marks =
-              direction_ == Direction::pytorch_to_burn ? kind.torch_marks : kind.burn_marks.first(1);
-          for (const std::string_view mark : marks) {
-            if (tensor->name != mark && !tensor->name.ends_with("." + std::string(mark))) continue;
-            const std::string path = tensor->name.size() == mark.size()
-                                         ? std::string()
-                                         : tensor->name.substr(0, tensor->name.size() - mark.size() - 1);
-            consider_owner(path, kind, *tensor);
-          }
-        }
-      }
+    for (const ModuleKind& kind : module_table()) {
+      if (!kind.is_owner()) continue;
+      const std::span<const std::string_view> marks =
+          direction_ == Direction::pytorch_to_burn ? kind.owner.torch : kind.owner.burn.first(1);
+      for (const Module& module : modules_)
+        for (const Tensor* tensor : module.tensors)
+          for (const std::string_view mark : marks)
+            if (const std::optional<std::string> path = path_before(tensor->name, mark))
+              consider_owner(*path, kind, *tensor);
     }
   }
 
-  void consider_owner(const std::string& path, const ModuleKind& kind, const Tensor& mark) {
-    if (owners_.contains(path)) return;
-    const std::optional<Verdict> given = by_rule(path);
-    if (given && given->kind != &kind) return;
-    std::string evidence = fmt::format("{} stands below it", leaf_name(mark.name));
+  bool has_all(std::string_view path, std::span<const std::string_view> names) const {
+    return std::ranges::all_of(names,
+                               [&](std::string_view name) { return names_.contains(join_path(path, name)); });
+  }
+
+  /// What somebody who knows said of a module that owns others: the user, or an earlier conversion.
+  std::optional<KindDecision> told_owner(const std::string& path, const Tensor& mark) const {
+    if (std::optional<Verdict> given = by_rule(path))
+      return KindDecision{path, given->kind, Strength::given, std::move(given->evidence)};
+    const ModuleKind* recorded = find_kind(mark.recorded_kind);
+    if (recorded == nullptr || !recorded->is_owner()) return std::nullopt;
+    return KindDecision{path, recorded, Strength::recorded, std::string(recorded_evidence)};
+  }
+
+  /// What the names below `path` prove of it being of that kind; nothing when they do not.
+  std::optional<std::string> owner_evidence(const std::string& path, const ModuleKind& kind,
+                                            const Tensor& mark, bool is_told) const {
     if (direction_ == Direction::burn_to_pytorch) {
-      for (const std::string_view other : kind.burn_marks)
-        if (!names_.contains(join_path(path, other))) return;
-      evidence = fmt::format("{} stand below it", fmt::join(kind.burn_marks, ", "));
-    } else if (kind.gates != 0 && !given) {
-      const auto hidden = names_.find(join_path(path, "weight_hh_l0"));
-      if (hidden == names_.end() || hidden->second->shape.size() != 2) return;
-      const Shape& shape = hidden->second->shape;
-      if (mark.shape.size() != 2 || mark.shape[0] != shape[0]) return;
-      if (shape[0] != shape[1] * kind.gates) return;
-      evidence = fmt::format("weight_hh_l0 {} stacks {} gate{}", to_string(shape), kind.gates,
-                             kind.gates == 1 ? "" : "s");
+      if (!has_all(path, kind.owner.burn)) return std::nullopt;
+      return fmt::format("{} stand below it", fmt::join(kind.owner.burn, ", "));
     }
+    if (!has_all(path, kind.owner.torch_needs)) return std::nullopt;
+    if (kind.gates == 0 || is_told) return fmt::format("{} stands below it", leaf_name(mark.name));
+    const std::string hidden_leaf = "weight_hh" + std::string(kind.suffix);
+    const auto hidden = names_.find(join_path(path, hidden_leaf));
+    if (hidden == names_.end() || hidden->second->shape.size() != 2 || mark.shape.size() != 2)
+      return std::nullopt;
+    const Shape& shape = hidden->second->shape;
+    if (mark.shape[0] != shape[0] || shape[0] != shape[1] * kind.gates) return std::nullopt;
+    return fmt::format("{} {} stacks {} gate{}", hidden_leaf, to_string(shape), kind.gates,
+                       kind.gates == 1 ? "" : "s");
+  }
+
+  void consider_owner(const std::string& path, const ModuleKind& kind, const Tensor& mark) {
+    if (is_owned(path)) return;
+    std::optional<KindDecision> told = told_owner(path, mark);
+    std::optional<std::string> evidence = owner_evidence(path, kind, mark, told.has_value());
+    if (!evidence) return;
+    if (told && told->kind != &kind) {
+      // `none` takes the module apart, and its parts speak for themselves.
+      if (told->kind->parameters.empty() && !index_.contains(path) && taken_apart_.insert(path).second)
+        decisions_.push_back(std::move(*told));
+      return;
+    }
+    const bool needs_telling = kind.owner.proof != Owner::Proof::marks;
+    // A target without burn's names is a module of the user's own, made of the parts.
+    if (needs_telling && !told && !target_.empty() && direction_ == Direction::pytorch_to_burn &&
+        !std::ranges::all_of(kind.owner.burn,
+                             [&](std::string_view leaf) { return target_.contains(join_path(path, leaf)); }))
+      return;
+    if (kind.owner.proof == Owner::Proof::told && !told) return;
     owners_.insert({path, decisions_.size()});
-    decisions_.push_back(
-        {path, &kind, given ? Strength::given : Strength::siblings, given ? given->evidence : evidence});
+    if (told) decisions_.push_back(std::move(*told));
+    else if (needs_telling)
+      decisions_.push_back(
+          {path, nullptr, Strength::undecided,
+           "norm_first=True gives its norms other places, and neither names nor shapes tell",
+           join_path(path, direction_ == Direction::pytorch_to_burn ? "norm1.weight" : "norm_1.gamma"),
+           &kind});
+    else decisions_.push_back({path, &kind, Strength::siblings, std::move(*evidence)});
   }
 
   bool is_owned(std::string_view path) const {
@@ -331,26 +427,75 @@ class Decider {
 
   void settle_open(KindDecision& decision, const Module& module, const Neighbours& neighbours) const {
     const Tensor* weight = module.find("weight");
+    const Tensor* subject = weight != nullptr ? weight : module.find("gamma");
     const std::size_t rank = weight != nullptr ? weight->shape.size() : 1;
     // A bias that fits neither dimension contradicts whatever a name may say.
     if (rank == 2 && is_vector(module.find("bias")) && !fits_a_side(*weight, *module.find("bias"))) {
-      decision.evidence = undecided_reason(module);
+      leave_open(decision, module, *subject);
       return;
     }
-    if (std::optional<Verdict> verdict = neighbours.find(module.path);
-        verdict && holds_rank(*verdict->kind, rank)) {
+    const auto settle = [&](std::optional<Verdict> verdict, Strength strength) {
+      if (decision.kind != nullptr || !verdict || !holds_rank(*verdict->kind, rank)) return;
       decision.kind = verdict->kind;
-      decision.strength = Strength::neighbour;
+      decision.strength = strength;
       decision.evidence = std::move(verdict->evidence);
-      return;
-    }
+    };
+    settle(by_family(module.path), Strength::family);
+    settle(neighbours.find(module.path), Strength::neighbour);
+    // An Embedding has no bias, and of what is left the number says nothing.
+    if (is_vector(module.find("bias"))) settle(neighbours.find_numbered(module.path), Strength::neighbour);
+    if (decision.kind != nullptr) return;
     if (const NameHint* hint = find_name_hint(leaf_name(module.path), rank)) {
       decision.kind = find_kind(hint->kind);
       decision.strength = Strength::name;
       decision.evidence = fmt::format("by its name alone ({})", hint->why);
       return;
     }
+    leave_open(decision, module, *subject);
+  }
+
+  /// The families that the names are of. One of whose modules is proven to be something else is another
+  /// model that happens to have the names.
+  void find_families() {
+    FamilyEvidence evidence;
+    for (const Module& module : modules_) {
+      const Tensor* weight = module.find("weight");
+      evidence.add(module.path, weight == nullptr ? nullptr : &weight->shape);
+    }
+    for (const Family& family : family_table()) {
+      if (family.is_pytorch_only && direction_ != Direction::pytorch_to_burn) continue;
+      const bool is_one =
+          std::ranges::all_of(family.marks, [&](const FamilyMark& mark) { return evidence.has(mark); });
+      if (is_one && std::ranges::none_of(decisions_, [&](const KindDecision& decision) {
+            return contradicts(decision, kind_in_family(family, decision.path));
+          }))
+        families_.push_back(&family);
+    }
+  }
+
+  bool contradicts(const KindDecision& decision, std::string_view said) const {
+    if (said.empty() || decision.kind == nullptr || decision.kind->parameters.empty()) return false;
+    const std::span<const ParameterRow> own = decision.kind->parameters;
+    const bool is_same = find_kind(said)->parameters.data() == own.data();
+    // A convolution or norm where the family has a matrix is another module of that name.
+    return !is_same && holds_rank(*decision.kind, 2) && holds_rank(*find_kind(said), 2);
+  }
+
+  std::optional<Verdict> by_family(std::string_view path) const {
+    for (const Family* family : families_)
+      if (const std::string_view said = kind_in_family(*family, path); !said.empty()) {
+        std::vector<std::string_view> marks;
+        for (const FamilyMark& mark : family->marks) marks.push_back(mark.path);
+        return kind(said,
+                    fmt::format("the names are those of {} ({})", family->name, fmt::join(marks, ", ")));
+      }
+    return std::nullopt;
+  }
+
+  static void leave_open(KindDecision& decision, const Module& module, const Tensor& subject) {
     decision.evidence = undecided_reason(module);
+    decision.tensor = subject.name;
+    decision.likely = find_kind(subject.shape.size() == 2 ? "Linear" : "RmsNorm");
   }
 
   Direction direction_;
@@ -360,7 +505,9 @@ class Decider {
   std::unordered_map<std::string_view, std::size_t> index_;
   std::vector<Module> modules_;
   std::vector<const Module*> open_modules_;
+  std::vector<const Family*> families_;
   std::map<std::string, std::size_t, std::less<>> owners_;
+  std::set<std::string> taken_apart_;
   std::vector<KindDecision> decisions_;
 };
 
@@ -419,18 +566,30 @@ Checkpoint take_recorded_kinds(Checkpoint checkpoint) {
     if (arrow != std::string::npos) kinds.emplace(line.text.substr(0, arrow), line.text.substr(arrow + 4));
   }
   for (Tensor& tensor : checkpoint.tensors)
-    if (const auto kind = kinds.find(std::string(module_path(tensor.name))); kind != kinds.end())
-      tensor.recorded_kind = kind->second;
+    for (std::string_view path = module_path(tensor.name);; path = module_path(path)) {
+      if (const auto note_of = kinds.find(std::string(path)); note_of != kinds.end()) {
+        const ModuleKind* kind = find_kind(note_of->second);
+        // Of a module further up it is the tensor's kind too when that one owns all below it.
+        if (path == module_path(tensor.name) || (kind != nullptr && kind->is_owner()))
+          tensor.recorded_kind = note_of->second;
+        break;
+      }
+      if (path.empty()) break;
+    }
   checkpoint.metadata.erase(note);
   return checkpoint;
 }
 
 Checkpoint put_recorded_kinds(Checkpoint checkpoint) {
   std::string text;
-  std::string_view last = "\n";  // no path
+  std::string last = "\n";  // no path
   for (const Tensor& tensor : checkpoint.tensors) {
-    if (tensor.recorded_kind.empty() || module_path(tensor.name) == last) continue;
-    last = module_path(tensor.name);
+    if (tensor.recorded_kind.empty()) continue;
+    const ModuleKind* kind = find_kind(tensor.recorded_kind);
+    std::string path = kind != nullptr && kind->is_owner() ? owner_path(tensor.name, *kind)
+                                                           : std::string(module_path(tensor.name));
+    if (path == last) continue;
+    last = std::move(path);
     text += fmt::format("{} => {}\n", last, tensor.recorded_kind);
   }
   if (!text.empty()) checkpoint.metadata[std::string(kinds_key)] = text;

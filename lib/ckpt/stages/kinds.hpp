@@ -27,14 +27,16 @@ KindRule parse_kind_rule(std::string_view line);
 std::vector<KindRule> parse_kind_rules(std::string_view text, std::string_view file);
 
 /// What a decision rests on, weakest first.
-enum class Strength { undecided, name, neighbour, siblings, recorded, pickled_class, target, given };
+enum class Strength { undecided, name, neighbour, family, siblings, recorded, pickled_class, target, given };
 
 /// What kind of module the tensors below one path belong to, and why.
 struct KindDecision {
   std::string path;                  ///< of the module, without the tensor's own name
   const ModuleKind* kind = nullptr;  ///< null while undecided
   Strength strength = Strength::undecided;
-  std::string evidence;  ///< one clause: `bias [3] is as long as the first dimension of weight [3, 4]`
+  std::string evidence;     ///< one clause: `bias [3] is as long as the first dimension of weight [3, 4]`
+  std::string tensor = {};  ///< while undecided: the one that it is about, and …
+  const ModuleKind* likely = nullptr;  ///< … what a hint may propose
 };
 
 /// Decides for every module of the catalogue, in the order in which the modules appear. With a `target`, its

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ckpt/codec/regex.hpp"
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/stages/cast.hpp"
@@ -21,7 +22,7 @@ struct Instance {
   const ModuleKind* kind = nullptr;
   std::size_t decision = 0;
   std::string torch_path;
-  std::string torch_suffix;  // `_reverse` of a bidirectional recurrent module
+  std::string torch_suffix;  // `_l0`, `_l0_reverse` of a recurrent module
   std::string burn_path;
 
   std::string torch_name(const ParameterRow& row) const {
@@ -45,35 +46,50 @@ using Index = std::unordered_map<std::string, std::size_t>;
 
 bool is_recurrent_mark(std::string_view leaf) {
   return std::ranges::any_of(module_table(), [&](const ModuleKind& kind) {
-    return kind.gates != 0 && std::ranges::find(kind.torch_marks, leaf) != kind.torch_marks.end();
+    return kind.gates != 0 && std::ranges::find(kind.owner.torch, leaf) != kind.owner.torch.end();
   });
 }
 
+/// `^layers\.\d+$` for `layers.3`: what holds for one layer mostly holds for all.
+std::string pattern_of_all(std::string_view path) {
+  std::string pattern;
+  for_each_segment(path, [&](std::string_view, std::string_view segment) {
+    const std::string one = anchored_pattern(segment);
+    pattern += (pattern.empty() ? "" : "\\.") +
+               (is_index(segment) ? std::string("\\d+") : one.substr(1, one.size() - 2));
+  });
+  return "^" + pattern + "$";
+}
+
 void refuse_undecided(const Checkpoint& checkpoint, const std::vector<KindDecision>& decisions) {
+  constexpr std::size_t most = 10;
   std::vector<std::string> tensors;
   std::vector<std::string> lines;
+  bool is_order_of_norms = false;
   for (const KindDecision& decision : decisions) {
     if (decision.kind != nullptr) continue;
-    for (const Tensor& tensor : checkpoint.tensors)
-      if (module_path(tensor.name) == decision.path &&
-          (leaf_name(tensor.name) == "weight" || leaf_name(tensor.name) == "gamma")) {
-        tensors.push_back(
-            fmt::format("{} {} ({})", printable(tensor.name), to_string(tensor.shape), decision.evidence));
-        lines.push_back(fmt::format("--module '{} => {}'", printable(anchored_pattern(decision.path)),
-                                    tensor.shape.size() == 2 ? "Linear" : "RmsNorm"));
-      }
+    const auto tensor = std::ranges::find(checkpoint.tensors, decision.tensor, &Tensor::name);
+    tensors.push_back(
+        fmt::format("{} {} ({})", printable(tensor->name), to_string(tensor->shape), decision.evidence));
+    const bool is_owner = decision.likely->is_owner();
+    is_order_of_norms = is_order_of_norms || is_owner;
+    std::string line =
+        fmt::format("--module '{} => {}'",
+                    printable(is_owner ? pattern_of_all(decision.path) : anchored_pattern(decision.path)),
+                    decision.likely->name);
+    if (lines.size() < most && (lines.empty() || lines.back() != line)) lines.push_back(std::move(line));
   }
   if (tensors.empty()) return;
-  const std::size_t shown = std::min<std::size_t>(tensors.size(), 10);
+  const std::size_t shown = std::min(tensors.size(), most);
   const std::string more = tensors.size() > shown ? fmt::format(", and {} more", tensors.size() - shown) : "";
-  lines.resize(shown);
   refuse(checkpoint,
          fmt::format(
              "the layout of {} tensor{} is undecided: {}{}", tensors.size(), tensors.size() == 1 ? "" : "s",
              fmt::join(tensors.begin(), tensors.begin() + static_cast<std::ptrdiff_t>(shown), "; "), more),
-         fmt::format(
-             "say what they are (Linear is transposed; Embedding and Conv1D are not; none is left alone): {}",
-             fmt::join(lines, " ")));
+         fmt::format("say what they are ({}Linear is transposed; Embedding and Conv1D are not; none is left "
+                     "alone): {}",
+                     is_order_of_norms ? "KIND(norm_first) is a layer with norm_first=True; " : "",
+                     fmt::join(lines, " ")));
 }
 
 class Layout {
@@ -121,18 +137,18 @@ class Layout {
     const KindDecision& d = report_.decisions[decision];
     if (d.kind->parameters.empty()) return;
     const auto has = [&](const std::string& name) { return index_.contains(name); };
-    const bool is_recurrent = d.kind->gates != 0;
-    if (is_recurrent && report_.direction == Direction::pytorch_to_burn &&
-        has(join_path(d.path, "weight_ih_l0_reverse"))) {
-      instances_.push_back({d.kind, decision, d.path, "", join_path(d.path, "forward")});
-      instances_.push_back({d.kind, decision, d.path, "_reverse", join_path(d.path, "reverse")});
-    } else if (is_recurrent && report_.direction == Direction::burn_to_pytorch &&
+    const std::string suffix(d.kind->suffix);
+    if (!suffix.empty() && report_.direction == Direction::pytorch_to_burn &&
+        has(join_path(d.path, "weight_ih" + suffix + "_reverse"))) {
+      instances_.push_back({d.kind, decision, d.path, suffix, join_path(d.path, "forward")});
+      instances_.push_back({d.kind, decision, d.path, suffix + "_reverse", join_path(d.path, "reverse")});
+    } else if (!suffix.empty() && report_.direction == Direction::burn_to_pytorch &&
                is_half_of_bidirectional(d)) {
       const bool is_reverse = leaf_name(d.path) == "reverse";
-      instances_.push_back(
-          {d.kind, decision, std::string(module_path(d.path)), is_reverse ? "_reverse" : "", d.path});
+      instances_.push_back({d.kind, decision, std::string(module_path(d.path)),
+                            is_reverse ? suffix + "_reverse" : suffix, d.path});
     } else {
-      instances_.push_back({d.kind, decision, d.path, "", d.path});
+      instances_.push_back({d.kind, decision, d.path, suffix, d.path});
     }
   }
 
@@ -140,7 +156,7 @@ class Layout {
     const std::string_view leaf = leaf_name(d.path);
     if (leaf != "forward" && leaf != "reverse") return false;
     const std::string other = join_path(module_path(d.path), leaf == "forward" ? "reverse" : "forward");
-    return index_.contains(join_path(other, d.kind->burn_marks.front()));
+    return index_.contains(join_path(other, d.kind->owner.burn.front()));
   }
 
   /// The decision on the module that owns a tensor, nearest path first.
@@ -153,6 +169,10 @@ class Layout {
   }
 
   void require_whole_elements(const Tensor& tensor, std::string_view what) const {
+    if (!tensor.pieces.empty())
+      refuse(checkpoint_,
+             fmt::format("tensor {} is stacked from others and cannot be {}", printable(tensor.name), what),
+             "convert without --stack first, then stack the result");
     if (element_size(tensor.view.stored) == 0 || info(tensor.dtype).kind == DTypeClass::quantized)
       refuse(checkpoint_,
              fmt::format("tensor {}: {} data is packed and cannot be {}", printable(tensor.name),
@@ -197,12 +217,20 @@ class Layout {
                          printable(tensor.name)),
              fmt::format("leave the module as it is with --module '{} => none'",
                          printable(anchored_pattern(module_path(tensor.name)))));
-    if (d.kind->torch_marks.empty() || report_.direction != Direction::pytorch_to_burn) return;
-    refuse(
-        checkpoint_,
-        fmt::format("tensor {}: burn's {} has no place for it", printable(tensor.name), d.kind->name),
-        fmt::format("leave the module as it is with --module '{} => none', or drop the tensor with --exclude",
-                    printable(anchored_pattern(d.path))));
+    if (!d.kind->is_owner() || report_.direction != Direction::pytorch_to_burn) return;
+    const std::string pattern = anchored_pattern(d.path);
+    // A further layer is a module of its own in burn, and rules can make it one here.
+    const bool is_layer = d.kind->gates != 0 && Regex("_l[1-9]\\d*(_reverse)?$").matches(tensor.name);
+    const std::string other =
+        is_layer ? fmt::format(
+                       "make a list of layers of it, as burn has it: --rename '{}\\.(\\w+)_l(\\d+)"
+                       "(_reverse)?$ => {}.$2.${{1}}_l0$3'",
+                       printable(pattern.substr(0, pattern.size() - 1)), printable(d.path))
+                 : "drop the tensor with --exclude";
+    refuse(checkpoint_,
+           fmt::format("tensor {}: burn's {} has no place for it", printable(tensor.name), d.kind->name),
+           fmt::format("leave the module as it is with --module '{} => none', or {}", printable(pattern),
+                       other));
   }
 
   void to_burn(const Tensor& tensor) {

@@ -51,46 +51,121 @@ constexpr std::array attention{
     ParameterRow{"out_proj.weight", "output.weight", transpose},
     ParameterRow{"out_proj.bias", "output.bias"},
 };
-// PyTorch stacks the gates in the first dimension: input, forget, cell, output.
+// A recurrent module's names go on with the layer: `_l0`, `_l0_reverse`, or nothing for a cell. PyTorch
+// stacks the gates in the first dimension: input, forget, cell, output.
 constexpr std::array lstm{
-    ParameterRow{"weight_ih_l0", "input_gate.input_transform.weight", transpose, 0, 4},
-    ParameterRow{"weight_ih_l0", "forget_gate.input_transform.weight", transpose, 1, 4},
-    ParameterRow{"weight_ih_l0", "cell_gate.input_transform.weight", transpose, 2, 4},
-    ParameterRow{"weight_ih_l0", "output_gate.input_transform.weight", transpose, 3, 4},
-    ParameterRow{"weight_hh_l0", "input_gate.hidden_transform.weight", transpose, 0, 4},
-    ParameterRow{"weight_hh_l0", "forget_gate.hidden_transform.weight", transpose, 1, 4},
-    ParameterRow{"weight_hh_l0", "cell_gate.hidden_transform.weight", transpose, 2, 4},
-    ParameterRow{"weight_hh_l0", "output_gate.hidden_transform.weight", transpose, 3, 4},
-    ParameterRow{"bias_ih_l0", "input_gate.input_transform.bias", copy, 0, 4},
-    ParameterRow{"bias_ih_l0", "forget_gate.input_transform.bias", copy, 1, 4},
-    ParameterRow{"bias_ih_l0", "cell_gate.input_transform.bias", copy, 2, 4},
-    ParameterRow{"bias_ih_l0", "output_gate.input_transform.bias", copy, 3, 4},
-    ParameterRow{"bias_hh_l0", "input_gate.hidden_transform.bias", copy, 0, 4},
-    ParameterRow{"bias_hh_l0", "forget_gate.hidden_transform.bias", copy, 1, 4},
-    ParameterRow{"bias_hh_l0", "cell_gate.hidden_transform.bias", copy, 2, 4},
-    ParameterRow{"bias_hh_l0", "output_gate.hidden_transform.bias", copy, 3, 4},
+    ParameterRow{"weight_ih", "input_gate.input_transform.weight", transpose, 0, 4},
+    ParameterRow{"weight_ih", "forget_gate.input_transform.weight", transpose, 1, 4},
+    ParameterRow{"weight_ih", "cell_gate.input_transform.weight", transpose, 2, 4},
+    ParameterRow{"weight_ih", "output_gate.input_transform.weight", transpose, 3, 4},
+    ParameterRow{"weight_hh", "input_gate.hidden_transform.weight", transpose, 0, 4},
+    ParameterRow{"weight_hh", "forget_gate.hidden_transform.weight", transpose, 1, 4},
+    ParameterRow{"weight_hh", "cell_gate.hidden_transform.weight", transpose, 2, 4},
+    ParameterRow{"weight_hh", "output_gate.hidden_transform.weight", transpose, 3, 4},
+    ParameterRow{"bias_ih", "input_gate.input_transform.bias", copy, 0, 4},
+    ParameterRow{"bias_ih", "forget_gate.input_transform.bias", copy, 1, 4},
+    ParameterRow{"bias_ih", "cell_gate.input_transform.bias", copy, 2, 4},
+    ParameterRow{"bias_ih", "output_gate.input_transform.bias", copy, 3, 4},
+    ParameterRow{"bias_hh", "input_gate.hidden_transform.bias", copy, 0, 4},
+    ParameterRow{"bias_hh", "forget_gate.hidden_transform.bias", copy, 1, 4},
+    ParameterRow{"bias_hh", "cell_gate.hidden_transform.bias", copy, 2, 4},
+    ParameterRow{"bias_hh", "output_gate.hidden_transform.bias", copy, 3, 4},
 };
 // Reset, update, new. burn's default reset_after = true is what PyTorch computes.
 constexpr std::array gru{
-    ParameterRow{"weight_ih_l0", "reset_gate.input_transform.weight", transpose, 0, 3},
-    ParameterRow{"weight_ih_l0", "update_gate.input_transform.weight", transpose, 1, 3},
-    ParameterRow{"weight_ih_l0", "new_gate.input_transform.weight", transpose, 2, 3},
-    ParameterRow{"weight_hh_l0", "reset_gate.hidden_transform.weight", transpose, 0, 3},
-    ParameterRow{"weight_hh_l0", "update_gate.hidden_transform.weight", transpose, 1, 3},
-    ParameterRow{"weight_hh_l0", "new_gate.hidden_transform.weight", transpose, 2, 3},
-    ParameterRow{"bias_ih_l0", "reset_gate.input_transform.bias", copy, 0, 3},
-    ParameterRow{"bias_ih_l0", "update_gate.input_transform.bias", copy, 1, 3},
-    ParameterRow{"bias_ih_l0", "new_gate.input_transform.bias", copy, 2, 3},
-    ParameterRow{"bias_hh_l0", "reset_gate.hidden_transform.bias", copy, 0, 3},
-    ParameterRow{"bias_hh_l0", "update_gate.hidden_transform.bias", copy, 1, 3},
-    ParameterRow{"bias_hh_l0", "new_gate.hidden_transform.bias", copy, 2, 3},
+    ParameterRow{"weight_ih", "reset_gate.input_transform.weight", transpose, 0, 3},
+    ParameterRow{"weight_ih", "update_gate.input_transform.weight", transpose, 1, 3},
+    ParameterRow{"weight_ih", "new_gate.input_transform.weight", transpose, 2, 3},
+    ParameterRow{"weight_hh", "reset_gate.hidden_transform.weight", transpose, 0, 3},
+    ParameterRow{"weight_hh", "update_gate.hidden_transform.weight", transpose, 1, 3},
+    ParameterRow{"weight_hh", "new_gate.hidden_transform.weight", transpose, 2, 3},
+    ParameterRow{"bias_ih", "reset_gate.input_transform.bias", copy, 0, 3},
+    ParameterRow{"bias_ih", "update_gate.input_transform.bias", copy, 1, 3},
+    ParameterRow{"bias_ih", "new_gate.input_transform.bias", copy, 2, 3},
+    ParameterRow{"bias_hh", "reset_gate.hidden_transform.bias", copy, 0, 3},
+    ParameterRow{"bias_hh", "update_gate.hidden_transform.bias", copy, 1, 3},
+    ParameterRow{"bias_hh", "new_gate.hidden_transform.bias", copy, 2, 3},
 };
 constexpr std::array rnn{
-    ParameterRow{"weight_ih_l0", "gate.input_transform.weight", transpose},
-    ParameterRow{"weight_hh_l0", "gate.hidden_transform.weight", transpose},
-    ParameterRow{"bias_ih_l0", "gate.input_transform.bias"},
-    ParameterRow{"bias_hh_l0", "gate.hidden_transform.bias"},
+    ParameterRow{"weight_ih", "gate.input_transform.weight", transpose},
+    ParameterRow{"weight_hh", "gate.hidden_transform.weight", transpose},
+    ParameterRow{"bias_ih", "gate.input_transform.bias"},
+    ParameterRow{"bias_hh", "gate.hidden_transform.bias"},
 };
+
+constexpr std::array encoder_attention{
+    ParameterRow{"self_attn.in_proj_weight", "mha.query.weight", transpose, 0, 3},
+    ParameterRow{"self_attn.in_proj_weight", "mha.key.weight", transpose, 1, 3},
+    ParameterRow{"self_attn.in_proj_weight", "mha.value.weight", transpose, 2, 3},
+    ParameterRow{"self_attn.in_proj_bias", "mha.query.bias", copy, 0, 3},
+    ParameterRow{"self_attn.in_proj_bias", "mha.key.bias", copy, 1, 3},
+    ParameterRow{"self_attn.in_proj_bias", "mha.value.bias", copy, 2, 3},
+    ParameterRow{"self_attn.out_proj.weight", "mha.output.weight", transpose},
+    ParameterRow{"self_attn.out_proj.bias", "mha.output.bias"},
+};
+constexpr std::array decoder_self_attention{
+    ParameterRow{"self_attn.in_proj_weight", "self_attn.query.weight", transpose, 0, 3},
+    ParameterRow{"self_attn.in_proj_weight", "self_attn.key.weight", transpose, 1, 3},
+    ParameterRow{"self_attn.in_proj_weight", "self_attn.value.weight", transpose, 2, 3},
+    ParameterRow{"self_attn.in_proj_bias", "self_attn.query.bias", copy, 0, 3},
+    ParameterRow{"self_attn.in_proj_bias", "self_attn.key.bias", copy, 1, 3},
+    ParameterRow{"self_attn.in_proj_bias", "self_attn.value.bias", copy, 2, 3},
+    ParameterRow{"self_attn.out_proj.weight", "self_attn.output.weight", transpose},
+    ParameterRow{"self_attn.out_proj.bias", "self_attn.output.bias"},
+};
+constexpr std::array decoder_cross_attention{
+    ParameterRow{"multihead_attn.in_proj_weight", "cross_attn.query.weight", transpose, 0, 3},
+    ParameterRow{"multihead_attn.in_proj_weight", "cross_attn.key.weight", transpose, 1, 3},
+    ParameterRow{"multihead_attn.in_proj_weight", "cross_attn.value.weight", transpose, 2, 3},
+    ParameterRow{"multihead_attn.in_proj_bias", "cross_attn.query.bias", copy, 0, 3},
+    ParameterRow{"multihead_attn.in_proj_bias", "cross_attn.key.bias", copy, 1, 3},
+    ParameterRow{"multihead_attn.in_proj_bias", "cross_attn.value.bias", copy, 2, 3},
+    ParameterRow{"multihead_attn.out_proj.weight", "cross_attn.output.weight", transpose},
+    ParameterRow{"multihead_attn.out_proj.bias", "cross_attn.output.bias"},
+};
+constexpr std::array feed_forward{
+    ParameterRow{"linear1.weight", "pwff.linear_inner.weight", transpose},
+    ParameterRow{"linear1.bias", "pwff.linear_inner.bias"},
+    ParameterRow{"linear2.weight", "pwff.linear_outer.weight", transpose},
+    ParameterRow{"linear2.bias", "pwff.linear_outer.bias"},
+};
+constexpr std::array encoder_norms{
+    ParameterRow{"norm1.weight", "norm_1.gamma"},
+    ParameterRow{"norm1.bias", "norm_1.beta"},
+    ParameterRow{"norm2.weight", "norm_2.gamma"},
+    ParameterRow{"norm2.bias", "norm_2.beta"},
+};
+// burn numbers its norms by where they stand after the sums; before them, its last one feeds self-attention.
+constexpr std::array encoder_norms_first{
+    ParameterRow{"norm1.weight", "norm_2.gamma"},
+    ParameterRow{"norm1.bias", "norm_2.beta"},
+    ParameterRow{"norm2.weight", "norm_1.gamma"},
+    ParameterRow{"norm2.bias", "norm_1.beta"},
+};
+constexpr std::array decoder_norms{
+    ParameterRow{"norm1.weight", "norm_1.gamma"}, ParameterRow{"norm1.bias", "norm_1.beta"},
+    ParameterRow{"norm2.weight", "norm_2.gamma"}, ParameterRow{"norm2.bias", "norm_2.beta"},
+    ParameterRow{"norm3.weight", "norm_3.gamma"}, ParameterRow{"norm3.bias", "norm_3.beta"},
+};
+constexpr std::array decoder_norms_first{
+    ParameterRow{"norm1.weight", "norm_3.gamma"}, ParameterRow{"norm1.bias", "norm_3.beta"},
+    ParameterRow{"norm2.weight", "norm_1.gamma"}, ParameterRow{"norm2.bias", "norm_1.beta"},
+    ParameterRow{"norm3.weight", "norm_2.gamma"}, ParameterRow{"norm3.bias", "norm_2.beta"},
+};
+
+/// The rows of all parts, one after the other.
+template <std::size_t... N> constexpr auto rows_of(const std::array<ParameterRow, N>&... parts) {
+  std::array<ParameterRow, (N + ...)> all{};
+  auto at = all.begin();
+  ((at = std::ranges::copy(parts, at).out), ...);
+  return all;
+}
+constexpr auto encoder = rows_of(encoder_attention, feed_forward, encoder_norms);
+constexpr auto encoder_first = rows_of(encoder_attention, feed_forward, encoder_norms_first);
+constexpr auto decoder =
+    rows_of(decoder_self_attention, decoder_cross_attention, feed_forward, decoder_norms);
+constexpr auto decoder_first =
+    rows_of(decoder_self_attention, decoder_cross_attention, feed_forward, decoder_norms_first);
 
 constexpr std::array<std::string_view, 1> linear_aliases{"NonDynamicallyQuantizableLinear"};
 constexpr std::array<std::string_view, 1> embedding_aliases{"EmbeddingBag"};
@@ -102,17 +177,34 @@ constexpr std::array<std::string_view, 4> batch_norm_aliases{"BatchNorm1d", "Bat
 constexpr std::array<std::string_view, 3> instance_norm_aliases{"InstanceNorm1d", "InstanceNorm2d",
                                                                 "InstanceNorm3d"};
 
-constexpr std::array<std::string_view, 2> attention_torch_marks{"in_proj_weight", "q_proj_weight"};
-constexpr std::array<std::string_view, 4> attention_burn_marks{"query.weight", "key.weight", "value.weight",
-                                                               "output.weight"};
-constexpr std::array<std::string_view, 1> recurrent_torch_marks{"weight_ih_l0"};
-constexpr std::array<std::string_view, 2> lstm_burn_marks{"forget_gate.input_transform.weight",
-                                                          "cell_gate.input_transform.weight"};
-constexpr std::array<std::string_view, 2> gru_burn_marks{"reset_gate.input_transform.weight",
-                                                         "new_gate.input_transform.weight"};
-constexpr std::array<std::string_view, 2> rnn_burn_marks{"gate.input_transform.weight",
-                                                         "gate.hidden_transform.weight"};
+constexpr std::array<std::string_view, 1> encoder_aliases{"TransformerEncoderLayer(norm_first=False)"};
+constexpr std::array<std::string_view, 1> encoder_first_aliases{"TransformerEncoderLayer(norm_first=True)"};
+constexpr std::array<std::string_view, 1> decoder_aliases{"TransformerDecoderLayer(norm_first=False)"};
+constexpr std::array<std::string_view, 1> decoder_first_aliases{"TransformerDecoderLayer(norm_first=True)"};
 
+constexpr std::array<std::string_view, 1> decoder_torch{"multihead_attn.in_proj_weight"};
+constexpr std::array<std::string_view, 4> decoder_needs{"self_attn.in_proj_weight", "linear1.weight",
+                                                        "linear2.weight", "norm3.weight"};
+constexpr std::array<std::string_view, 4> decoder_burn{"cross_attn.query.weight", "self_attn.query.weight",
+                                                       "pwff.linear_inner.weight", "norm_3.gamma"};
+constexpr std::array<std::string_view, 1> encoder_torch{"self_attn.in_proj_weight"};
+constexpr std::array<std::string_view, 4> encoder_needs{"linear1.weight", "linear2.weight", "norm1.weight",
+                                                        "norm2.weight"};
+constexpr std::array<std::string_view, 4> encoder_burn{"mha.query.weight", "pwff.linear_inner.weight",
+                                                       "norm_1.gamma", "norm_2.gamma"};
+constexpr std::array<std::string_view, 2> attention_torch{"in_proj_weight", "q_proj_weight"};
+constexpr std::array<std::string_view, 4> attention_burn{"query.weight", "key.weight", "value.weight",
+                                                         "output.weight"};
+constexpr std::array<std::string_view, 1> layer_torch{"weight_ih_l0"};
+constexpr std::array<std::string_view, 1> cell_torch{"weight_ih"};
+constexpr std::array<std::string_view, 2> lstm_burn{"forget_gate.input_transform.weight",
+                                                    "cell_gate.input_transform.weight"};
+constexpr std::array<std::string_view, 2> gru_burn{"reset_gate.input_transform.weight",
+                                                   "new_gate.input_transform.weight"};
+constexpr std::array<std::string_view, 2> rnn_burn{"gate.input_transform.weight",
+                                                   "gate.hidden_transform.weight"};
+
+// Of kinds that own what lies below them, those that hold others come first.
 constexpr std::array table{
     ModuleKind{"Linear", linear_aliases, linear},
     ModuleKind{"Conv1D", {}, weight_and_bias},
@@ -124,10 +216,37 @@ constexpr std::array table{
     ModuleKind{"InstanceNorm", instance_norm_aliases, instance_norm},
     ModuleKind{"RmsNorm", {}, norm},
     ModuleKind{"PRelu", {}, prelu},
-    ModuleKind{"MultiheadAttention", {}, attention, attention_torch_marks, attention_burn_marks},
-    ModuleKind{"LSTM", {}, lstm, recurrent_torch_marks, lstm_burn_marks, 4},
-    ModuleKind{"GRU", {}, gru, recurrent_torch_marks, gru_burn_marks, 3},
-    ModuleKind{"RNN", {}, rnn, recurrent_torch_marks, rnn_burn_marks, 1},
+    ModuleKind{.name = "TransformerDecoderLayer(norm_first)",
+               .aliases = decoder_first_aliases,
+               .parameters = decoder_first,
+               .owner = {decoder_torch, decoder_needs, decoder_burn, Owner::Proof::told}},
+    ModuleKind{.name = "TransformerDecoderLayer",
+               .aliases = decoder_aliases,
+               .parameters = decoder,
+               .owner = {decoder_torch, decoder_needs, decoder_burn, Owner::Proof::asked}},
+    ModuleKind{.name = "TransformerEncoderLayer(norm_first)",
+               .aliases = encoder_first_aliases,
+               .parameters = encoder_first,
+               .owner = {encoder_torch, encoder_needs, encoder_burn, Owner::Proof::told}},
+    ModuleKind{.name = "TransformerEncoderLayer",
+               .aliases = encoder_aliases,
+               .parameters = encoder,
+               .owner = {encoder_torch, encoder_needs, encoder_burn, Owner::Proof::asked}},
+    ModuleKind{.name = "MultiheadAttention",
+               .parameters = attention,
+               .owner = {attention_torch, {}, attention_burn}},
+    ModuleKind{.name = "LSTM",
+               .parameters = lstm,
+               .owner = {layer_torch, {}, lstm_burn},
+               .gates = 4,
+               .suffix = "_l0"},
+    ModuleKind{
+        .name = "GRU", .parameters = gru, .owner = {layer_torch, {}, gru_burn}, .gates = 3, .suffix = "_l0"},
+    ModuleKind{
+        .name = "RNN", .parameters = rnn, .owner = {layer_torch, {}, rnn_burn}, .gates = 1, .suffix = "_l0"},
+    ModuleKind{.name = "LSTMCell", .parameters = lstm, .owner = {cell_torch, {}, lstm_burn}, .gates = 4},
+    ModuleKind{.name = "GRUCell", .parameters = gru, .owner = {cell_torch, {}, gru_burn}, .gates = 3},
+    ModuleKind{.name = "RNNCell", .parameters = rnn, .owner = {cell_torch, {}, rnn_burn}, .gates = 1},
     ModuleKind{"none", {}, {}},
 };
 

@@ -25,17 +25,30 @@ struct ParameterRow {
   bool is_alternative = false;
 };
 
+/// How a kind that owns everything below its path is told by the names there.
+struct Owner {
+  enum class Proof : std::uint8_t {
+    marks,  ///< the names prove it
+    told,   ///< the names are those of the kind that follows in the table: only who knows says it is this one
+    asked,  ///< the names prove that it is this kind or the one before, which no file tells
+  };
+  std::span<const std::string_view> torch = {};        ///< in PyTorch any of these …
+  std::span<const std::string_view> torch_needs = {};  ///< … and all of these
+  std::span<const std::string_view> burn = {};         ///< in burn all of these
+  Proof proof = Proof::marks;
+};
+
 /// One kind of module: a row of the table of modules.
 struct ModuleKind {
-  std::string_view name;                      ///< as `--module` spells it
-  std::span<const std::string_view> aliases;  ///< other spellings, and the last part of class names
-  std::span<const ParameterRow> parameters;
-  /// Kinds that own everything below their path are told by the names there: in PyTorch any of these …
-  std::span<const std::string_view> torch_marks = {};
-  /// … in burn all of these. Kinds without marks are told by their weight and its siblings.
-  std::span<const std::string_view> burn_marks = {};
-  /// Of a recurrent kind: how many gates PyTorch stacks in the rows of `weight_hh_l0`.
+  std::string_view name;                           ///< as `--module` spells it
+  std::span<const std::string_view> aliases = {};  ///< other spellings, and the last part of class names
+  std::span<const ParameterRow> parameters = {};
+  Owner owner = {};  ///< without names for kinds that are told by their weight and its siblings
+  /// Of a recurrent kind: how many gates PyTorch stacks in the rows of `weight_hh`, and …
   unsigned gates = 0;
+  std::string_view suffix = {};  ///< … what PyTorch's names of its one layer end in
+
+  bool is_owner() const { return !owner.burn.empty(); }
 };
 
 /// The table. What burn has of each kind is in burn-nn; what PyTorch has, in torch.nn.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -23,5 +24,14 @@ bool is_index(std::string_view segment);
 
 /// `path.name`, or `name` at the top level.
 std::string join_path(std::string_view path, std::string_view name);
+
+/// Calls `visit(path before the segment, segment)` for every segment of a name.
+template <typename Visit> void for_each_segment(std::string_view name, const Visit& visit) {
+  for (std::size_t at = 0; at <= name.size();) {
+    const std::size_t dot = std::min(name.find('.', at), name.size());
+    visit(name.substr(0, at), name.substr(at, dot - at));
+    at = dot + 1;
+  }
+}
 
 }  // namespace ckpt

@@ -17,15 +17,6 @@ std::uint64_t number(std::string_view digits) {
   return value;
 }
 
-/// Calls `visit(path before the segment, segment)` for every segment of a name.
-template <typename Visit> void for_each_segment(std::string_view name, const Visit& visit) {
-  for (std::size_t at = 0; at <= name.size();) {
-    const std::size_t dot = std::min(name.find('.', at), name.size());
-    visit(name.substr(0, at), name.substr(at, dot - at));
-    at = dot + 1;
-  }
-}
-
 }  // namespace
 
 Remapped renumber(Checkpoint checkpoint) {

@@ -293,6 +293,25 @@ TEST_CASE("ranges of files are moved, also of windows of windows") {
   CHECK(folder.read("out") == "begin" + std::string(as_text(content).substr(1082, 140'000)) + "end");
 }
 
+TEST_CASE("bytes are placed ahead of what was appended, and appended once the gap is full") {
+  BOTH_WAYS;
+  const Folder folder;
+  folder.write("in", "[moved]");
+  AtomicOutput output(folder.path("out"), {.may_be_unnamed = may_be_unnamed});
+  REQUIRE(output.can_place());
+  write_text(output, "one ");
+  output.place(4, as_bytes("rees"));
+  output.place(0, as_bytes("two "));
+  output.place(7, as_bytes("! "));
+  output.append_placed(9);
+  CHECK(output.move(*open_file(folder.path("in")), 0, 7));
+  output.place(0, as_bytes("end"));
+  output.append_placed(3);
+  output.commit();
+  CHECK(folder.read("out") == "one two ree! [moved]end");
+  CHECK_FALSE(AtomicOutput("/dev/null", {}).can_place());
+}
+
 TEST_CASE("bytes in memory are declined, and nothing is written then") {
   const Folder folder;
   AtomicOutput output(folder.path("out"), {});

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "ckpt/kernels/checksum.hpp"
 #include "support/errors.hpp"
 #include "support/tensors.hpp"
 
@@ -30,6 +31,54 @@ class MovingSink final : public Sink {
 
  private:
   bool moves_;
+};
+
+/// A sink that takes bytes in any order, or none after so many.
+class PlacingSink final : public Sink {
+ public:
+  explicit PlacingSink(std::size_t room = SIZE_MAX) : room_(room) {}
+  void write(std::span<const std::byte> bytes) override {
+    place(0, bytes);
+    end_ += bytes.size();
+  }
+  bool can_place() const noexcept override { return true; }
+  void place(std::uint64_t ahead, std::span<const std::byte> bytes) override {
+    if (bytes.size() > room_) fail(ErrorKind::io, "full");
+    room_ -= bytes.size();
+    placed += ahead > 0 ? 1 : 0;
+    if (all.size() < end_ + ahead + bytes.size()) all.resize(end_ + ahead + bytes.size());
+    std::ranges::copy(bytes, all.begin() + static_cast<std::ptrdiff_t>(end_ + ahead));
+  }
+  void append_placed(std::uint64_t size) override { end_ += size; }
+  std::vector<std::byte> all;
+  std::size_t placed = 0;
+
+ private:
+  std::size_t end_ = 0;
+  std::size_t room_;
+};
+
+/// Large enough for a thread of their own, small, plain and cast tensors in turn, and their bytes.
+struct Mixed {
+  Mixed() {
+    Tensor half = transposed(counting("half", {900, 700}), 0, 1);
+    half.dtype = DType::f16;
+    checkpoint = checkpoint_of({transposed(counting("a", {700, 1100}), 0, 1), counting("plain", {600'000}),
+                                half, transposed(counting("small", {3, 5}), 0, 1),
+                                transposed(counting("b", {20'000, 60}), 0, 1)});
+    for (std::size_t i = 0; i < checkpoint.tensors.size(); ++i) {
+      plan.segments.emplace_back(Plan::Literal{text_bytes("<")});
+      plan.segments.emplace_back(Plan::TensorData{i});
+      expected.push_back(std::byte{'<'});
+      const std::vector<std::byte> bytes = gathered(checkpoint.tensors[i]);
+      expected.insert(expected.end(), bytes.begin(), bytes.end());
+      crc32.push_back(ckpt::crc32(0, bytes));
+    }
+  }
+  Checkpoint checkpoint;
+  Plan plan;
+  std::vector<std::byte> expected;
+  std::vector<std::uint32_t> crc32;
 };
 
 Tensor characters(std::string_view text) {
@@ -93,6 +142,53 @@ TEST_CASE("what follows the data gets the checksums of all tensors before it") {
   CHECK(sink.text == "!123456789!a!");
   CHECK(sink.offered.empty());
   CHECK(seen == std::vector<std::vector<std::uint32_t>>{{}, {0xCBF43926}, {0xCBF43926, 0xE8B7BE43, 0}});
+}
+
+TEST_CASE("large tensors are gathered ahead, whatever stands between them") {
+  Mixed mixed;
+  for (const std::uint64_t memory : {64ULL << 20, 1ULL << 20, 100ULL << 10}) {
+    MemorySink in_order;
+    CHECK(emit(mixed.plan, mixed.checkpoint, in_order, memory).size() == 1);
+    CHECK(in_order.bytes() == mixed.expected);
+    PlacingSink in_any;
+    const std::vector<CastReport> casts = emit(mixed.plan, mixed.checkpoint, in_any, memory);
+    CHECK(in_any.all == mixed.expected);
+    CHECK((in_any.placed > 0) == (memory < 64ULL << 20));
+    REQUIRE(casts.size() == 1);
+    CHECK(casts[0].tensor == 2);
+    CHECK(casts[0].statistics.elements == 900 * 700);
+  }
+  mixed.plan.needs_crc32 = true;
+  std::vector<std::uint32_t> seen;
+  mixed.plan.segments.emplace_back(Plan::AfterData{0, [&](std::span<const std::uint32_t> crc32) {
+                                                     seen.assign(crc32.begin(), crc32.end());
+                                                     return std::vector<std::byte>();
+                                                   }});
+  PlacingSink sink;
+  emit(mixed.plan, mixed.checkpoint, sink, 100U << 10);
+  CHECK(sink.all == mixed.expected);
+  CHECK(seen == mixed.crc32);
+}
+
+TEST_CASE("a sink that fails ends reading ahead, and what was being read does not matter") {
+  const Mixed mixed;
+  for (const std::size_t room : {0U, 1U, 50'000U, 3'000'000U, 7'000'000U}) {
+    PlacingSink sink(room);
+    CHECK(error_of([&] { emit(mixed.plan, mixed.checkpoint, sink, 1U << 20); }).kind() == ErrorKind::io);
+  }
+}
+
+TEST_CASE("an error of reading ahead comes where its tensor does") {
+  Mixed mixed;
+  mixed.checkpoint.tensors.back().view.offset = 1U << 20;  // beyond the end of its source
+  PlacingSink sink;
+  const Error error = error_of([&] { emit(mixed.plan, mixed.checkpoint, sink, 1U << 20); });
+  CHECK(error.kind() == ErrorKind::corrupt);
+  CHECK(error.message().starts_with("tensor b: "));
+  const std::size_t before = mixed.expected.size() - mixed.checkpoint.tensors.back().byte_size();
+  REQUIRE(sink.all.size() >= before);
+  CHECK(std::equal(sink.all.begin(), sink.all.begin() + static_cast<std::ptrdiff_t>(before),
+                   mixed.expected.begin()));
 }
 
 TEST_CASE("a segment of another size than was planned ends in an error") {

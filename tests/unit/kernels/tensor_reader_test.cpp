@@ -175,6 +175,72 @@ TEST_CASE("a tensor of 2^40 repeated elements is delivered through small pieces"
   for (std::size_t i = 0; i < piece.size(); ++i) REQUIRE(piece[i] == i % 3 + 1);
 }
 
+TEST_CASE("pieces in any order cover the contiguous form, each byte once") {
+  Tensor half = transposed(counting("h", {300, 700}), 0, 1);
+  half.dtype = DType::f16;
+  Tensor wide = transposed(counting("w", {900, 3}), 0, 1);
+  wide.dtype = DType::f64;
+  Tensor big = transposed(plain("b", DType::i16, {40, 3000}, Random(3).bytes(240'000)), 0, 1);
+  big.view.big_endian = true;
+  const std::vector<Tensor> tensors{
+      transposed(counting("a", {300, 700}), 0, 1),
+      transposed(rows(counting("r", {50, 2000}), 7, 31), 0, 1),
+      transposed(counting("one", {1, 4000}), 0, 1),
+      transposed(counting("c", {16, 20, 30}), 0, 2),
+      joined("j", {transposed(counting("x", {2000, 50}), 0, 1), counting("y", {3, 2000}),
+                   transposed(counting("z", {2000, 5}), 0, 1)}),
+      counting("plain", {4000}),
+      half,
+      wide,
+      big};
+  for (const Tensor& tensor : tensors)
+    for (const bool keeps_two : {false, true}) {
+      TensorReader reader({.memory = 30'000, .keeps_two = keeps_two, .in_any_order = true});
+      std::vector<std::byte> all(tensor.byte_size());
+      std::vector<int> times(all.size());
+      reader.start(tensor);
+      for (auto piece = reader.next(); !piece.empty(); piece = reader.next()) {
+        auto [offset, run, step] = reader.placement();
+        REQUIRE(piece.size() % run == 0);
+        for (std::size_t at = 0; at < piece.size(); at += run, offset += step)
+          for (std::size_t i = 0; i < run; ++i) {
+            all.at(offset + i) = piece[at + i];
+            ++times.at(offset + i);
+          }
+      }
+      CAPTURE(tensor.name, keeps_two);
+      CHECK(all == gathered(tensor));
+      CHECK(std::ranges::all_of(times, [](int n) { return n == 1; }));
+    }
+}
+
+TEST_CASE("of a transposed matrix with long rows, tiles are read in long runs") {
+  /// Counts what it is asked for.
+  class Counted final : public ByteSource {
+   public:
+    explicit Counted(std::uint64_t size) : size_(size) {}
+    std::uint64_t size() const noexcept override { return size_; }
+    mutable std::uint64_t calls = 0;
+
+   private:
+    void do_read(std::uint64_t, std::span<std::byte> out) const override {
+      ++calls;
+      std::ranges::fill(out, std::byte{1});
+    }
+    std::uint64_t size_;
+  };
+  const auto source = std::make_shared<Counted>(100'000ULL * 512 * 4);
+  Tensor tensor{.name = "t", .dtype = DType::f32, .shape = {100'000, 512}};
+  tensor.view = {.source = source, .bytes = source->size(), .stored = DType::f32};
+  tensor = transposed(tensor, 0, 1);
+  TensorReader reader({.memory = 8U << 20, .in_any_order = true});
+  reader.start(tensor);
+  std::uint64_t bytes = 0;
+  for (auto piece = reader.next(); !piece.empty(); piece = reader.next()) bytes += piece.size();
+  CHECK(bytes == source->size());
+  CHECK(source->calls <= 50);
+}
+
 TEST_CASE("an error of the source is told of the tensor") {
   Tensor tensor = counting("layers.0\x1b.weight", {4});
   tensor.view.bytes = 32;

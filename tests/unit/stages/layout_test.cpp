@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "ckpt/stages/rule.hpp"
 #include "support/errors.hpp"
 #include "support/tensors.hpp"
 
@@ -358,4 +359,94 @@ TEST_CASE("parts lose the param id of the whole, and the whole has none of its p
   const LaidOut burn = lay(tensors, to_burn);
   for (const Tensor& tensor : burn.checkpoint.tensors)
     CHECK(tensor.param_id.has_value() == (tensor.name == "a.output.weight"));
+}
+
+namespace {
+
+Shapes encoder_layer(const std::string& path) {
+  return {{path + ".self_attn.in_proj_weight", {12, 4}},
+          {path + ".self_attn.in_proj_bias", {12}},
+          {path + ".self_attn.out_proj.weight", {4, 4}},
+          {path + ".self_attn.out_proj.bias", {4}},
+          {path + ".linear1.weight", {6, 4}},
+          {path + ".linear1.bias", {6}},
+          {path + ".linear2.weight", {4, 6}},
+          {path + ".linear2.bias", {4}},
+          {path + ".norm1.weight", {4}},
+          {path + ".norm1.bias", {4}},
+          {path + ".norm2.weight", {4}},
+          {path + ".norm2.bias", {4}}};
+}
+
+}  // namespace
+
+TEST_CASE("the order of a transformer layer's norms is asked for, once for all layers") {
+  const Shapes shapes = joined_shapes(encoder_layer("layers.0"), encoder_layer("layers.1"));
+  const Error error = error_of([&] { lay(filled(shapes), to_burn); });
+  CHECK(error.kind() == ErrorKind::refused);
+  CHECK(contains(error.message(), "2 tensors is undecided: layers.0.norm1.weight"));
+  CHECK(contains(error.hint(), "--module '^layers\\.\\d+$ => TransformerEncoderLayer'"));
+  CHECK_FALSE(contains(error.hint(), "layers\\.0"));
+}
+
+TEST_CASE("a layer's norms change places when norm_first is said") {
+  const Contents torch = contents(checkpoint_of(filled(encoder_layer("l"))));
+  const Contents after =
+      contents(lay(filled(encoder_layer("l")), to_burn, {"^l$ => TransformerEncoderLayer"}).checkpoint);
+  CHECK(after.at("l.norm_1.gamma") == torch.at("l.norm1.weight"));
+  CHECK(after.at("l.norm_2.beta") == torch.at("l.norm2.bias"));
+  for (const char* kind : {"(norm_first)", "(norm_first=True)"}) {
+    const Contents first = contents(
+        lay(filled(encoder_layer("l")), to_burn, {std::string("^l$ => TransformerEncoderLayer") + kind})
+            .checkpoint);
+    CHECK(first.at("l.norm_2.gamma") == torch.at("l.norm1.weight"));
+    CHECK(first.at("l.norm_1.beta") == torch.at("l.norm2.bias"));
+    CHECK(first.at("l.pwff.linear_inner.bias") == torch.at("l.linear1.bias"));
+  }
+}
+
+TEST_CASE("a layer that is none is taken apart into its parts") {
+  const LaidOut burn = lay(filled(encoder_layer("l")), to_burn, {"^l$ => none"});
+  CHECK(contents(burn.checkpoint).contains("l.self_attn.query.weight"));
+  CHECK(contents(burn.checkpoint).contains("l.norm1.gamma"));
+  CHECK(burn.report.decisions.front().path == "l");
+}
+
+TEST_CASE("weights that PyTorch keeps in parts are refused, not passed on as they are") {
+  for (const Shapes& shapes : {Shapes{{"c.weight_g", {3, 1, 1}}, {"c.weight_v", {3, 2, 5}}, {"c.bias", {3}}},
+                               Shapes{{"c.weight_orig", {3, 4}}, {"c.weight_u", {3}}, {"c.weight_v", {4}}},
+                               Shapes{{"c.parametrizations.weight.original0", {3, 1}},
+                                      {"c.parametrizations.weight.original1", {3, 4}}}}) {
+    const Error error = error_of([&] { lay(filled(shapes), to_burn); });
+    CHECK(error.kind() == ErrorKind::refused);
+    CHECK(contains(error.message(), "remove_weight_norm"));
+  }
+  CHECK(lay(filled({{"c.weight_g", {3, 1}}, {"c.weight_v", {3, 5}}}), to_burn, {"^c$ => none"})
+            .checkpoint.tensors.size() == 2);
+}
+
+TEST_CASE("further layers of a recurrent module are refused with the rule that makes a list of them") {
+  Shapes shapes = recurrent("rnn.lstm", 4);
+  for (auto& [name, shape] : recurrent("rnn.lstm", 4))
+    shapes.emplace_back(name.substr(0, name.size() - 1) + "1", shape);
+  const Error error = error_of([&] { lay(filled(shapes), to_burn); });
+  CHECK(error.kind() == ErrorKind::refused);
+  CHECK(
+      contains(error.hint(), "--rename '^rnn\\.lstm\\.(\\w+)_l(\\d+)(_reverse)?$ => rnn.lstm.$2.${1}_l0$3'"));
+  const std::size_t begin = error.hint().find("--rename '") + 10;
+  const Rule rule = parse_rule(error.hint().substr(begin, error.hint().rfind('\'') - begin));
+  std::vector<Tensor> tensors = filled(shapes);
+  for (Tensor& tensor : tensors) tensor.name = rule.replacement.replace_all(tensor.name, rule.pattern).first;
+  CHECK(contents(lay(tensors, to_burn).checkpoint).contains("rnn.lstm.1.cell_gate.hidden_transform.bias"));
+}
+
+TEST_CASE("a cell has the gates of its layer, under names without a number") {
+  const std::vector<Tensor> cell =
+      filled({{"c.weight_ih", {12, 5}}, {"c.weight_hh", {12, 3}}, {"c.bias_ih", {12}}, {"c.bias_hh", {12}}});
+  const LaidOut burn = lay(cell, to_burn);
+  CHECK(burn.report.decisions.front().kind->name == "LSTMCell");
+  CHECK(contents(lay(burn.checkpoint.tensors, to_torch, {"^c$ => LSTMCell"}).checkpoint) ==
+        contents(checkpoint_of(cell)));
+  // Without that, burn's names are a layer's.
+  CHECK(contents(lay(burn.checkpoint.tensors, to_torch).checkpoint).contains("c.weight_ih_l0"));
 }

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ckpt/stages/dequantize.hpp"
+#include "ckpt/stages/rope.hpp"
+#include "ckpt/stages/stack.hpp"
+#include "pipeline.hpp"
+
+namespace ckpt {
+
+/// The options that change what tensors hold: nothing of it happens unless it is asked for.
+class EditOptions {
+ public:
+  void add(CLI::App& app);
+
+  struct Parsed {
+    bool dequantize = false;
+    std::optional<BlockSize> block;
+    RopeOptions rope;
+    std::vector<Rule> unstack;
+    std::vector<Rule> stack;
+  };
+  Parsed parse() const;
+
+ private:
+  bool dequantize_ = false, inverse_ = false;
+  std::string block_size_;
+  std::vector<std::string> permute_rope_, stack_, unstack_;
+  std::uint64_t heads_ = 0, kv_heads_ = 0;
+};
+
+/// Goes on through what was asked for, always in this order: dequantize, rotary rows, unstack, stack. Names
+/// are those that the rules made, before any layout.
+void edit(Prepared& prepared, const EditOptions::Parsed& options);
+
+/// Gives the names the segments of burn's enum variants that the target has, or takes away those that it has
+/// not. Before the layout.
+void fit_names(Prepared& prepared, const Target& target);
+
+/// Adds what the target has and what follows from other tensors. After the layout.
+void restore(Prepared& prepared, const Target& target);
+
+/// Tells of every step what edits did to the tensor before: call once after the layout.
+void tell_edits(Prepared& prepared);
+
+}  // namespace ckpt
