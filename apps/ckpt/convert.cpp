@@ -104,11 +104,14 @@ ExitStatus run(const Convert& given) {
   const Direction direction =
       stages.adapter.value_or(default_direction(convention_of(prepared.checkpoint), format.convention));
   if (!stages.like.empty()) target = load_target(stages.like, direction, stages.kinds);
-  if (target) fit_names(prepared, *target);
+  if (target) {
+    fit_names(prepared, *target);
+    restore_before_layout(prepared, *target);
+  }
   training.carry_along(prepared, direction, stages, target ? &*target : nullptr);
   adapt(prepared, direction, stages.kinds, target ? &*target : nullptr);
   tell_edits(prepared);
-  if (target) restore(prepared, *target);
+  if (target) restore_after_layout(prepared, *target);
   if (target) match_target(prepared, *target, stages.match);
   cast_types(prepared, stages);
   warn_of_losses(prepared, format);
