@@ -17,7 +17,7 @@ ROOMS = {
     "kernels": {"core"},
     "formats": {"core", "codec"},
     "stages": {"core", "codec"},
-    "training": {"core", "stages"},
+    "training": {"core", "codec", "stages"},
     "report": {"core", "kernels"},
 }
 

@@ -113,6 +113,29 @@ def nested():
     return {"epoch": 3, "model": {"net": plain(model)}, "optimizer": optimizer.state_dict()}
 
 
+def training():
+    """A checkpoint in the midst of training: model, AdamW with two groups, a scheduler."""
+    import torch
+    from collections import OrderedDict
+    from torch import nn
+
+    model = fill_module(nn.Sequential(OrderedDict(fc=nn.Linear(4, 3), norm=nn.LayerNorm(3), head=nn.Linear(3, 2))))
+    parameters = list(model.parameters())
+    optimizer = torch.optim.AdamW([{"params": [p for p in parameters if p.dim() > 1]},
+                                   {"params": [p for p in parameters if p.dim() == 1], "weight_decay": 0.0}], lr=0.01)
+    scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 10, 0.001)
+    for parameter in parameters:
+        parameter.grad = fill(parameter.shape, 1)
+    for _ in range(3):
+        optimizer.step()
+        scheduler.step()
+    fill_module(model)
+    for start, parameter in enumerate(parameters):
+        optimizer.state[parameter]["exp_avg"].copy_(fill(parameter.shape, 10 * start + 1))
+        optimizer.state[parameter]["exp_avg_sq"].copy_(fill(parameter.shape, 10 * start + 2))
+    return {"epoch": 3, "model": plain(model), "optimizer": optimizer.state_dict(), "scheduler": scheduler.state_dict()}
+
+
 def all_dtypes():
     import torch
 
@@ -216,6 +239,7 @@ def pytorch_files(root: Path):
         ("tied", tied, True),
         ("views", views, True),
         ("nested", nested, True),
+        ("training", training, True),
         ("all_dtypes", all_dtypes, True),
         ("two_roots", two_roots, True),
         ("gpt2", gpt2, True),
@@ -243,8 +267,9 @@ def safetensors(tensors: dict, metadata: dict | None = None) -> bytes:
     return struct.pack("<Q", len(text)) + text + b"".join(data for _, _, data in tensors.values())
 
 
-def burnpack(tensors: dict) -> bytes:
-    """A burnpack of {name: (dtype, shape, bytes, param id)}: header, CBOR, data aligned to 256 bytes."""
+def burnpack(tensors: dict, metadata: dict | None = None, counts: dict | None = None) -> bytes:
+    """A burnpack of {name: (dtype, shape, bytes, param id)}: header, CBOR, data aligned to 256 bytes; `counts`
+    are scalars of the kind UInt."""
     import cbor2
 
     data, descriptors = b"", {}
@@ -253,9 +278,37 @@ def burnpack(tensors: dict) -> bytes:
         descriptors[name] = {"dtype": dtype, "shape": shape,
                              "data_offsets": [len(data), len(data) + len(content)], "param_id": param_id}
         data += content
-    text = cbor2.dumps({"tensors": dict(sorted(descriptors.items()))})
+    content = {"tensors": dict(sorted(descriptors.items()))}
+    if metadata:
+        content["metadata"] = dict(sorted(metadata.items()))
+    if counts:
+        content["scalars"] = {name: {"UInt": count} for name, count in sorted(counts.items())}
+    text = cbor2.dumps(content)
     head = struct.pack("<IHI", 0x4255524E, 1, len(text)) + text
     return head + bytes(-len(head) % 256) + data
+
+
+REBUILT = {101: "fc.weight", 102: "fc.bias", 103: "head.weight", 104: "head.bias"}
+
+
+def rebuilt_model() -> bytes:
+    """A model whose four parameters got new ids when they were rebuilt."""
+    return burnpack({name: ("F32", [2, 2], f32(*range(param_id, param_id + 4)), param_id)
+                     for param_id, name in REBUILT.items()})
+
+
+def record_with_orphans() -> bytes:
+    """Adam's record of that model, which also holds the state of the four parameters that were there before."""
+    tensors, paths, counts = {}, {}, {}
+    for first, time in ((1, 5), (101, 10)):
+        for param_id, name in zip(range(first, first + 4), REBUILT.values()):
+            for moment in (1, 2):
+                values = f32(*(param_id + moment / 8 + i for i in range(4)))
+                tensors[f"{param_id}.momentum.moment_{moment}"] = ("F32", [2, 2], values, param_id)
+            counts[f"{param_id}.__rank"] = 2
+            counts[f"{param_id}.momentum.time"] = time
+            paths[str(param_id)] = name
+    return burnpack(tensors, paths, counts)
 
 
 def msgpack(value) -> bytes:
@@ -336,6 +389,8 @@ def other_files(root: Path) -> None:
         "fc.bias": ("F32", [3], f32(1, 2, 3), 14755144371902836595),
         "head.weight": ("F32", [3, 2], transposed(2, 3), 3222552515581354512),
     }))
+    (root / "burnpack" / "rebuilt.bpk").write_bytes(rebuilt_model())
+    (root / "burnpack" / "optim_orphans.bpk").write_bytes(record_with_orphans())
     named = msgpack(record("NamedMpkFileRecorder", bytes))
     (root / "burn-record" / "net.mpk").write_bytes(named)
     (root / "burn-record" / "net.mpk.gz").write_bytes(gzip.compress(named, mtime=0))

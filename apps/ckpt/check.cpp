@@ -52,17 +52,21 @@ ExitStatus run(const Check& options) {
   } catch (Error& error) {
     throw error.in_file(options.file);
   }
+  std::ranges::move(options.training.findings(checkpoint), std::back_inserter(findings));
   findings = without_ignored(options, std::move(findings));
 
   const bool is_ok = is_passed(options, findings);
+  const std::vector<std::string> drift = options.training.drift(checkpoint);
   if (options.json) {
     Value doc = Value::object();
     doc.set("schema", 1).set("file", options.file).set("ok", is_ok).set("findings", findings_json(findings));
+    if (!drift.empty()) doc.set("drift", strings_json(drift));
     fmt::print("{}\n", json::dump(doc, 1));
   } else if (options.sarif) {
     fmt::print("{}\n", json::dump(sarif_log(options.file, findings), 1));
   } else {
     const Paint paint(options.talk, stdout);
+    for (const std::string& line : drift) fmt::print("{}\n", line);
     print_findings(findings, paint);
     const std::uint64_t errors = count_errors(findings);
     fmt::print("{}: {}, {}, {}: {}\n", printable(options.file), count(checkpoint.tensors.size(), "tensor"),
@@ -152,6 +156,9 @@ std::function<ExitStatus()> add_check(CLI::App& app) {
       ->excludes(salvage)
       ->take_all()
       ->allow_extra_args(false);
+  options->training.add(app);
+  for (const char* name : {"--model", "--optimizer", "--optimizer-key"})
+    app.get_option(name)->excludes(like)->excludes(salvage);
   app.add_flag("--strict", options->strict, "Warnings count as well")->excludes(salvage);
   CLI::Option* json = app.add_flag("--json", options->json, "One JSON document on standard output");
   app.add_flag("--sarif", options->sarif, "The findings as a SARIF 2.1.0 log on standard output")
@@ -166,6 +173,7 @@ std::function<ExitStatus()> add_check(CLI::App& app) {
       "Examples:\n"
       "  ckpt check model.pt\n"
       "  ckpt check yolo.pt --allow-globals '^models\\.'\n"
+      "  ckpt check optim.bpk --model model.bpk\n"
       "  ckpt check model.safetensors --ignore CK013 --sarif > model.sarif\n"
       "  ckpt check model.pt --like model.bpk --remap rules.txt\n"
       "  ckpt check model.safetensors --like model.lock --allow-missing='^head' --min-coverage 99.5%\n"

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "check_training.hpp"
 #include "ckpt/core/checkpoint.hpp"
 #include "ckpt/core/value.hpp"
 #include "ckpt/report/findings.hpp"
@@ -18,6 +19,7 @@ struct Check {
   std::vector<std::string> allow_globals, ignore;
   std::string min_coverage;
   StageOptions stages;
+  CheckTraining training;
   TalkOptions talk;
   bool json = false;
   bool sarif = false;

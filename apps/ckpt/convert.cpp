@@ -3,6 +3,9 @@
 #include "ckpt/stages/ties.hpp"
 #include "command.hpp"
 #include "edits.hpp"
+#include "explain.hpp"
+#include "learner.hpp"
+#include "training.hpp"
 #include "write_set.hpp"
 #include "writing.hpp"
 
@@ -14,9 +17,12 @@ struct Convert {
   StageOptions stages;
   EditOptions edits;
   WriteOptions writing;
+  TrainingOptions training;
+  std::optional<std::uint64_t> epoch;
   TalkOptions talk;
   bool json = false;
-  bool explain = false;
+  std::string explained;  ///< a name, `*` for all, or empty
+  bool explain = false;   ///< all
   bool verify = false;
   bool dedupe = false;
   std::string write_modules;
@@ -35,7 +41,29 @@ void tell_ties(Prepared& prepared, const Format& format) {
                   ties.size() > 1 ? ", …" : "", format.name));
 }
 
-ExitStatus run(const Convert& options) {
+/// A folder of burn's Learner stands for the files of one epoch.
+Convert with_learner_epoch(Convert options, std::optional<OutputFolder>& folder) {
+  if (const std::optional<LearnerEpoch> from = find_learner_epoch(options.input, options.epoch)) {
+    options.input = from->model();
+    const Format* to = format_for_extension(options.output);
+    if (to != nullptr && to->convention == Convention::pytorch) {
+      options.training.optimizer = from->optimizer();
+      options.training.scheduler = from->scheduler();
+    }
+  } else if (options.epoch) {
+    const LearnerEpoch to{options.output, *options.epoch};
+    if (!options.writing.dry_run) folder.emplace(options.output);
+    options.output = to.model();
+    options.training.optimizer_out = to.optimizer();
+    options.training.scheduler_out = to.scheduler();
+    options.training.may_lack_scheduler = true;
+  }
+  return options;
+}
+
+ExitStatus run(const Convert& given) {
+  std::optional<OutputFolder> folder;
+  const Convert options = with_learner_epoch(given, folder);
   const Talk talk(options.talk);
   const StageOptions::Parsed stages = options.stages.parse();
   const EditOptions::Parsed edits = options.edits.parse();
@@ -56,8 +84,15 @@ ExitStatus run(const Convert& options) {
   writing.allow_overflow = stages.allow_overflow;
 
   std::optional<Target> target;
+  const bool explains_one = !options.explained.empty() && !options.explain;
+  if (explains_one && options.input == "-")
+    throw Error(ErrorKind::usage, "--explain=NAME wants a file: standard input is read once");
 
-  Prepared prepared = prepare(options.input, stages);
+  Checkpoint whole = load(options.input);
+  Training training(options.training, whole, stages, format);
+  if (shard_limit && training.format().plan != format.plan)
+    throw Error(ErrorKind::usage, "a set of shards holds weights alone").with_hint("leave out --shard-size");
+  Prepared prepared = prepare(std::move(whole), stages);
   require_deliverable(prepared.checkpoint);
   const std::string from = prepared.checkpoint.format;
   if (options.dedupe) prepared.checkpoint = drop_ties(std::move(prepared.checkpoint), prepared.dropped);
@@ -66,19 +101,28 @@ ExitStatus run(const Convert& options) {
   const Direction direction =
       stages.adapter.value_or(default_direction(convention_of(prepared.checkpoint), format.convention));
   if (!stages.like.empty()) target = load_target(stages.like, direction, stages.kinds);
-  if (target) {
-    fit_names(prepared, *target);
-    restore_before_layout(prepared, *target);
-  }
+  if (target) fit_names(prepared, *target);
+  training.carry_along(prepared, direction, stages, target ? &*target : nullptr);
+  if (target) restore_before_layout(prepared, *target);
   adapt(prepared, direction, stages.kinds, target ? &*target : nullptr);
   tell_edits(prepared);
   if (target) restore_after_layout(prepared, *target);
   if (target) match_target(prepared, *target, stages.match);
   cast_types(prepared, stages);
   warn_of_losses(prepared, format);
+  Value explanation;
+  if (explains_one) {
+    std::optional<Plan> plan;
+    if (!shard_limit) plan = plan_output(prepared.checkpoint, format);
+    explanation =
+        explain_tensor(load(options.input), prepared, stages, options.explained, plan ? &*plan : nullptr);
+  }
+  const Prepared output = training.complete(prepared);
+  training.write(writing);
   const Written written = shard_limit
-                              ? write_set(prepared, format, options.output, *shard_limit, writing, talk)
-                              : write_checkpoint(prepared, format, options.output, writing, talk);
+                              ? write_set(output, format, options.output, *shard_limit, writing, talk)
+                              : write_checkpoint(output, training.format(), options.output, writing, talk);
+  training.commit();
   if (modules) {
     modules->write(as_bytes(modules_file(prepared.layout.decisions, prepared.checkpoint.file)));
     modules->commit();
@@ -86,7 +130,7 @@ ExitStatus run(const Convert& options) {
 
   print_warnings(prepared, talk);
   if (options.json) {
-    if (options.verify && !writing.dry_run) verify_output(prepared, options.output, talk);
+    if (options.verify && !writing.dry_run) verify_output(output, options.output, talk);
     Value doc = Value::object();
     doc.set("schema", 1)
         .set("input", options.input)
@@ -96,6 +140,8 @@ ExitStatus run(const Convert& options) {
     doc.set("size", written.size).set("dry_run", options.writing.dry_run);
     Value account = account_json(prepared, stages, options.explain);
     for (auto& [key, value] : *account.as<Value::Object>()) doc.set(key, std::move(value));
+    if (explains_one) doc.set("explained", std::move(explanation));
+    if (options.training.is_wanted()) doc.set("training", training.json());
     fmt::print("{}\n", json::dump(doc, 1));
     return ExitStatus::done;
   }
@@ -104,9 +150,11 @@ ExitStatus run(const Convert& options) {
                           options.writing.dry_run ? " (dry run: nothing was written)" : ""));
   talk.report(
       fmt::format("adapter: {}{}", direction_name(direction), stages.adapter ? "" : " (by the two formats)"));
+  if (explains_one) print_explanation(explanation, talk);
   print_account(prepared, stages, options.explain, talk);
   print_casts(written.casts, prepared.checkpoint, talk);
-  if (options.verify && !writing.dry_run) verify_output(prepared, options.output, talk);
+  training.print(options.explain, talk);
+  if (options.verify && !writing.dry_run) verify_output(output, options.output, talk);
   return ExitStatus::done;
 }
 
@@ -128,9 +176,14 @@ std::function<ExitStatus()> add_convert(CLI::App& app) {
   options->stages.add_target(app);
   options->stages.add_cast(app);
   options->edits.add(app);
+  options->training.add(app);
+  app.add_option("--epoch", options->epoch,
+                 "IN or OUT is the checkpoint folder of burn's Learner: take this epoch's files")
+      ->type_name("N");
   options->writing.add(app);
-  app.add_flag("--explain", options->explain,
-               "One line a tensor: what was done, by which rule, on what evidence");
+  app.add_flag(
+      "--explain{*}", options->explained,
+      "One line a tensor: what was done, by which rule, on what evidence; =NAME: the whole way of one");
   app.add_flag("--dedupe", options->dedupe,
                "Of tensors that share their elements, write only the first name");
   app.add_flag("--verify", options->verify, "Read the output back and compare every element with the source");
@@ -141,10 +194,16 @@ std::function<ExitStatus()> add_convert(CLI::App& app) {
       "  ckpt convert model.pt model.bpk\n"
       "  ckpt convert train.pt model.safetensors --top-level-key state_dict --strip-wrappers\n"
       "  ckpt convert model.pt model.bpk --remap rules.txt --explain\n"
+      "  ckpt convert train.pt model.bpk --optimizer-out optim.bpk\n"
+      "  ckpt convert model.bpk train.pt --optimizer optim.bpk\n"
+      "  ckpt convert train.pt run/checkpoint --epoch 5\n"
       "  ckpt convert model.safetensors folder --shard-size 5GB\n"
       "  ckpt convert folder whole.safetensors\n"
       "  ckpt convert torch.safetensors model.bpk --adapter pytorch-to-burn --module '^proj$ => Linear'");
-  return [options] { return run(*options); };
+  return [options] {
+    options->explain = options->explained == "*";
+    return run(*options);
+  };
 }
 
 }  // namespace ckpt

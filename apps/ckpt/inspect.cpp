@@ -14,6 +14,7 @@
 #include "ckpt/stages/root.hpp"
 #include "command.hpp"
 #include "inspect_tensor.hpp"
+#include "inspect_training.hpp"
 #include "pipeline.hpp"
 
 namespace ckpt {
@@ -29,6 +30,7 @@ struct Inspect {
   bool id = false;
   bool names0 = false;
   bool stats = false;
+  bool optimizer = false;
   std::string tensor;
   std::string npy;
   WriteOptions writing;
@@ -301,7 +303,14 @@ void check_usage(const Inspect& options) {
 
 /// Whether more than the catalogue is wanted.
 bool reads_data(const Inspect& options) {
-  return options.sha256 || options.id || options.stats || !options.tensor.empty();
+  return options.sha256 || options.id || options.stats || options.optimizer || !options.tensor.empty();
+}
+
+/// Moments are read where that is quick, or asked for; of standard input there may be no more than the
+/// header.
+TrainingView::Norms norms_to_show(const Inspect& options, const std::string& file) {
+  using Norms = TrainingView::Norms;
+  return options.optimizer ? Norms::all : file == "-" ? Norms::none : Norms::small;
 }
 
 ExitStatus run(const Inspect& options) {
@@ -312,6 +321,13 @@ ExitStatus run(const Inspect& options) {
   Value documents = Value::array();
   for (std::size_t i = 0; i < options.files.size(); ++i) {
     Checkpoint checkpoint = load(options.files[i], !reads_data(options));
+    std::optional<TrainingView> training;
+    if (options.optimizer || (!parsed.top_level_key && parsed.filters.empty() && !options.names0))
+      training.emplace(checkpoint, norms_to_show(options, options.files[i]));
+    if (options.optimizer && !options.json) {
+      training->print(paint);
+      continue;
+    }
     std::vector<std::string> dropped;
     if (parsed.top_level_key) checkpoint = select_root(std::move(checkpoint), parsed.top_level_key, dropped);
     checkpoint = filter(std::move(checkpoint), parsed.filters, dropped);
@@ -327,9 +343,12 @@ ExitStatus run(const Inspect& options) {
       print_names0(checkpoint);
     } else if (options.json) {
       documents.push(document(options.files[i], checkpoint, options));
+      if (Value shown = training ? training->json() : Value(); !shown.is_null())
+        documents.as<Value::Array>()->back().set("training", std::move(shown));
     } else {
       if (i > 0) fmt::print("\n");
       print_document(options.files[i], checkpoint, options, paint);
+      if (training && !options.stats) training->print(paint);
     }
   }
   if (options.json && !options.names0) {
@@ -356,6 +375,8 @@ std::function<ExitStatus()> add_inspect(CLI::App& app) {
       "With an id of names, types, shapes and bytes, the same in every format, and one without names");
   app.add_flag("--stats", options->stats,
                "Least, greatest, mean, deviation, zeros, NaN, infinite of every tensor, and bars of sizes");
+  app.add_flag("--optimizer", options->optimizer,
+               "Only the optimizers and schedulers, with the norms of all moments however large they are");
   app.add_option("--tensor", options->tensor, "Everything of one tensor, its values too")->type_name("NAME");
   app.add_option("--npy", options->npy, "Write the tensor of --tensor as a NumPy file")->type_name("OUT");
   app.add_flag("--force", options->writing.force, "Replace an existing OUT");

@@ -111,12 +111,6 @@ std::vector<std::string> aliases_of(const Checkpoint& checkpoint, const Tensor& 
   return names;
 }
 
-std::optional<std::uint64_t> file_offset(const Tensor& tensor) {
-  if (!tensor.pieces.empty() || !tensor.view.source) return std::nullopt;
-  const std::optional<FileRange> range = tensor.view.source->file_range();
-  return range ? std::optional(range->offset + tensor.view.offset) : std::nullopt;
-}
-
 std::string container_of(const Checkpoint& checkpoint) {
   return checkpoint.container.empty() ? checkpoint.format
                                       : fmt::format("{} ({})", checkpoint.format, checkpoint.container);
@@ -172,6 +166,12 @@ std::vector<std::string> statistics_row(DType dtype, const std::optional<Statist
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> file_offset(const Tensor& tensor) {
+  if (!tensor.pieces.empty() || !tensor.view.source) return std::nullopt;
+  const std::optional<FileRange> range = tensor.view.source->file_range();
+  return range ? std::optional(range->offset + tensor.view.offset) : std::nullopt;
+}
 
 bool has_storages(const Checkpoint& checkpoint) { return checkpoint.format == "pytorch"; }
 

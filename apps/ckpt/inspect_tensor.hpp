@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "ckpt/core/checkpoint.hpp"
@@ -11,6 +13,9 @@ namespace ckpt {
 
 /// Whether tensors are views of storages that have a size of their own: PyTorch's are.
 bool has_storages(const Checkpoint& checkpoint);
+
+/// Where a tensor's first element lies in its file, in bytes; nothing where it is not a plain part of one.
+std::optional<std::uint64_t> file_offset(const Tensor& tensor);
 
 /// The tensor of that name. Throws `usage` with the nearest names as the hint.
 const Tensor& find_tensor(const Checkpoint& checkpoint, const std::string& name);

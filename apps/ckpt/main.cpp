@@ -59,23 +59,8 @@ std::string limits_text() {
   return text;
 }
 
-std::string_view kind_name(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::usage:
-      return "usage";
-    case ErrorKind::io:
-      return "io";
-    case ErrorKind::corrupt:
-      return "corrupt";
-    case ErrorKind::unsupported:
-      return "unsupported";
-    case ErrorKind::refused:
-      break;
-  }
-  return "refused";
-}
-
-/// Whoever asked for a document gets one: an error is a document too.
+/// Whoever asked for a document gets one with every answer: a refusal is one, trouble is not. A log of
+/// findings tells of trouble too.
 struct Documents {
   bool json = false;
   bool sarif = false;
@@ -88,14 +73,14 @@ struct Documents {
     }
   }
 
-  void print(std::string_view kind, const Error& error) const {
-    if (json) {
+  void print(const Error& error) const {
+    if (json && error.kind() == ErrorKind::refused) {
       Value row = Value::object();
-      row.set("kind", kind).set("text", error.message());
+      row.set("kind", "refused").set("text", error.message());
       if (!error.file().empty()) row.set("file", error.file());
       if (!error.hint().empty()) row.set("hint", error.hint());
       fmt::print("{}\n", json::dump(Value::object().set("schema", 1).set("error", std::move(row)), 1));
-    } else if (sarif) {
+    } else if (sarif && !error.file().empty()) {
       fmt::print("{}\n", json::dump(sarif_failure(error.file(), error.message()), 1));
     }
   }
@@ -152,8 +137,8 @@ ExitStatus run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace ckpt;
   const Documents documents(argc, argv);
-  const auto fail_with = [&](std::string_view kind, const Error& error) {
-    documents.print(kind, error);
+  const auto fail_with = [&](const Error& error) {
+    documents.print(error);
     std::fflush(stdout);
     print_error(error);
     return static_cast<int>(error.kind() == ErrorKind::refused ? ExitStatus::no : ExitStatus::trouble);
@@ -161,10 +146,10 @@ int main(int argc, char** argv) {
   try {
     return static_cast<int>(run(argc, argv));
   } catch (const Error& error) {
-    return fail_with(kind_name(error.kind()), error);
+    return fail_with(error);
   } catch (const std::bad_alloc&) {
-    return fail_with("memory", Error(ErrorKind::io, "out of memory"));
+    return fail_with(Error(ErrorKind::io, "out of memory"));
   } catch (const std::exception& error) {
-    return fail_with("internal", Error(ErrorKind::io, error.what()));
+    return fail_with(Error(ErrorKind::io, error.what()));
   }
 }

@@ -39,8 +39,13 @@ Checkpoint load(const std::string& path, bool is_listed) {
 }
 
 Prepared prepare(const std::string& path, const StageOptions::Parsed& options) {
+  return prepare(load(path), options);
+}
+
+Prepared prepare(Checkpoint checkpoint, const StageOptions::Parsed& options) {
   Prepared prepared;
-  Checkpoint checkpoint = take_recorded_kinds(load(path));
+  const std::string path = checkpoint.file;
+  checkpoint = take_recorded_kinds(std::move(checkpoint));
   prepared.read = checkpoint.tensors.size();
   checkpoint = select_root(std::move(checkpoint), options.top_level_key, prepared.dropped);
   const bool had_tensors = !checkpoint.tensors.empty();

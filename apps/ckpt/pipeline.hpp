@@ -36,7 +36,9 @@ struct Prepared {
 /// is wanted: of a pipe only the header is read then; otherwise all of it is put aside first.
 Checkpoint load(const std::string& path, bool is_listed = false);
 
-/// Reads `path` and carries it through root, filter, wrappers and rules.
+/// Carries a checkpoint through root, filter, wrappers and rules.
+Prepared prepare(Checkpoint checkpoint, const StageOptions::Parsed& options);
+/// The same for the checkpoint at `path`.
 Prepared prepare(const std::string& path, const StageOptions::Parsed& options);
 
 /// Goes on through the layout stage; `target` may be null.

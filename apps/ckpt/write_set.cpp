@@ -21,33 +21,21 @@
 #include "progress.hpp"
 
 namespace ckpt {
-namespace {
 
-/// A folder that is removed again when nothing came of it.
-class Folder {
- public:
-  explicit Folder(const std::string& path) : path_(path) {
-    if (::mkdir(path.c_str(), 0777) == 0) {
-      is_new_ = true;
-      return;
-    }
-    struct stat status{};
-    const int error = errno;
-    if (error == EEXIST && ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return;
-    throw Error(ErrorKind::io, error == EEXIST ? "is not a folder" : std::strerror(error)).in_file(path);
+OutputFolder::OutputFolder(const std::string& path) : path_(path) {
+  if (::mkdir(path.c_str(), 0777) == 0) {
+    is_new_ = true;
+    return;
   }
-  ~Folder() {
-    if (is_new_) ::rmdir(path_.c_str());  // fails, and should, once a file stands in it
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
+  struct stat status{};
+  const int error = errno;
+  if (error == EEXIST && ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return;
+  throw Error(ErrorKind::io, error == EEXIST ? "is not a folder" : std::strerror(error)).in_file(path);
+}
 
- private:
-  std::string path_;
-  bool is_new_ = false;
-};
-
-}  // namespace
+OutputFolder::~OutputFolder() {
+  if (is_new_) ::rmdir(path_.c_str());  // fails, and should, once a file stands in it
+}
 
 Written write_set(const Prepared& prepared, const Format& format, const std::string& path,
                   std::uint64_t limit, const WriteOptions& options, const Talk& talk) {
@@ -61,7 +49,7 @@ Written write_set(const Prepared& prepared, const Format& format, const std::str
   Written written{total, {}};
   if (options.dry_run) return written;
 
-  const Folder folder(path);
+  const OutputFolder folder(path);
   std::vector<std::string> stale;
   for (const std::string& name : open_input(path)->siblings())
     if (belongs_to_set(name, format)) stale.push_back(name);

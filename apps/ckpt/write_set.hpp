@@ -7,6 +7,20 @@
 
 namespace ckpt {
 
+/// A folder for outputs, made where it is missing, and removed again when nothing came of it.
+class OutputFolder {
+ public:
+  /// Throws `io`.
+  explicit OutputFolder(const std::string& path);
+  ~OutputFolder();
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+
+ private:
+  std::string path_;
+  bool is_new_ = false;
+};
+
 /// Writes `prepared` as a sharded set into the folder `path`, which is made where it is missing. Every
 /// file is complete before the first gets its name, and the index gets its name last. With --force the
 /// shards of an earlier set in that folder are removed once the new one stands.

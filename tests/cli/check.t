@@ -60,14 +60,6 @@ CK011 | error | testdata/pytorch/all_dtypes.pt | special | special: 2 of 4 eleme
 $ cp testdata/burnpack/net.bpk 'a file:1%.bpk' && ckpt check 'a file:1%.bpk' --sarif | grep uri
       "uri": "a%20file%3A1%25.bpk"
 $ ckpt check testdata/burnpack/net.bpk --sarif --json
-{
- "schema": 1,
- "error": {
-  "kind": "usage",
-  "text": "--json excludes --sarif",
-  "hint": "ckpt check --help"
- }
-}
 ckpt: --json excludes --sarif
 hint: ckpt check --help
 [2]

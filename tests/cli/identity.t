@@ -24,14 +24,6 @@ $ ckpt inspect --id a.safetensors d.safetensors | grep -E '^(weights )?id' | sor
 $ ckpt inspect --names0 testdata/burnpack/net.bpk | tr '\0' '|'
 fc.weight|fc.bias|head.weight|
 $ ckpt inspect --names0 --json testdata/burnpack/net.bpk
-{
- "schema": 1,
- "error": {
-  "kind": "usage",
-  "text": "--json excludes --names0",
-  "hint": "ckpt inspect --help"
- }
-}
 ckpt: --json excludes --names0
 hint: ckpt inspect --help
 [2]

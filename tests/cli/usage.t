@@ -38,14 +38,6 @@ ckpt: none\.pt: .+ (re)
 [2]
 
 $ ckpt inspect --json none.pt 2>/dev/null
-{
- "schema": 1,
- "error": {
-  "kind": "io",
-  "text": "No such file or directory",
-  "file": "none.pt"
- }
-}
 [2]
 
 # A mistyped command is guessed; one that is nothing like any is not.

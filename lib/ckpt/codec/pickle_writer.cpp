@@ -57,6 +57,12 @@ void PickleWriter::integer(std::uint64_t value) {
   }
 }
 
+void PickleWriter::negative_integer(std::int64_t value) {
+  put('\x8a');
+  put_little(8, 1);
+  put_little(static_cast<std::uint64_t>(value), 8);
+}
+
 void PickleWriter::real(double value) {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   put('G');

@@ -29,6 +29,7 @@ class PickleWriter {
   /// UTF-8, lone surrogates as Python's `surrogatepass` encodes them.
   void text(std::string_view value);
   void integer(std::uint64_t value);
+  void negative_integer(std::int64_t value);
   void real(double value);
   /// A tuple of integers.
   void integers(std::span<const std::uint64_t> values);

@@ -37,8 +37,14 @@ constexpr std::array table{
     FindingKind{"CK034", true, "too little of the target is covered"},
     FindingKind{"CK035", false, "tied in the target and different in the file"},
     FindingKind{"CK036", true, "a layout that nothing decides"},
+    FindingKind{"CK040", true, "an optimizer's state of parameters that the model does not have"},
+    FindingKind{"CK041", true, "an optimizer's state that does not fit its parameter"},
+    FindingKind{"CK042", true, "an optimizer's state that is not complete"},
+    FindingKind{"CK043", true, "an optimizer's tensor without its ParamId"},
+    FindingKind{"CK044", false, "parameters without an optimizer's state"},
+    FindingKind{"CK045", false, "a moment that is all zero after some steps"},
 };
-static_assert(table.size() == static_cast<std::size_t>(FindingId::undecided) + 1);
+static_assert(table.size() == static_cast<std::size_t>(FindingId::zero_moment) + 1);
 
 Scan scan(const Tensor& tensor, TensorReader& reader) {
   Scan result;

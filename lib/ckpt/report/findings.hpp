@@ -41,6 +41,12 @@ enum class FindingId {
   too_little,
   broken_tie,
   undecided,
+  orphan_state,
+  state_misfit,
+  incomplete_state,
+  state_without_id,
+  no_state,
+  zero_moment,
 };
 
 struct Finding {

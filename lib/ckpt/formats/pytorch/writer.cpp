@@ -102,37 +102,177 @@ void require_writable(const Tensor& tensor) {
         .with_hint("rename it with --rename");
 }
 
+/// The tensors of a checkpoint as an archive's storages: those that lie at one place share one.
+class Storages {
+ public:
+  explicit Storages(const std::vector<Tensor>& tensors)
+      : tensors_(tensors), first_(first_at_same_place(tensors)), keys_(tensors.size(), no_key) {}
+
+  /// Writes the tensor of that index.
+  void put(PickleWriter& pickle, std::size_t index) {
+    require_writable(tensors_[index]);
+    std::size_t& key = keys_[first_[index]];
+    if (key == no_key) {
+      key = storages_.size();
+      storages_.push_back(first_[index]);
+    }
+    put_tensor(pickle, tensors_[index], std::to_string(key));
+  }
+
+  Plan archive(PickleWriter pickle) const {
+    ZipWriter zip;
+    zip.add(std::string(folder) + "data.pkl", std::move(pickle).finish());
+    zip.add(std::string(folder) + "byteorder", as_bytes("little"));
+    for (std::size_t key = 0; key < storages_.size(); ++key)
+      zip.add_tensor(fmt::format("{}data/{}", folder, key), storages_[key],
+                     tensors_[storages_[key]].byte_size());
+    zip.add(std::string(folder) + "version", as_bytes("3\n"));
+    return std::move(zip).finish();
+  }
+
+ private:
+  static constexpr std::size_t no_key = SIZE_MAX;
+  const std::vector<Tensor>& tensors_;
+  std::vector<std::size_t> first_;     // of each tensor, the first that lies where it does
+  std::vector<std::size_t> keys_;      // of such first ones, once they are written
+  std::vector<std::size_t> storages_;  // for each key, the tensor whose elements it holds
+};
+
+void put_ordered_dict(PickleWriter& pickle) {
+  pickle.global("collections", "OrderedDict");
+  pickle.empty_tuple();
+  pickle.reduce();
+}
+
+/// A dict on its way into a pickle: values and tensors under one key, or more of them.
+struct Node {
+  std::vector<std::pair<std::string, Node>> members = {};
+  std::optional<std::size_t> tensor = {};
+  const Value* value = nullptr;  // nothing but an object is taken apart
+
+  Node& member(std::string_view key) {
+    for (auto& [name, node] : members)
+      if (name == key) return node;
+    return members.emplace_back(key, Node{}).second;
+  }
+};
+
+void add_values(Node& node, const Value& value) {
+  if (const auto* object = value.as<Value::Object>())
+    for (const auto& [key, member] : *object) add_values(node.member(key), member);
+  else node.value = &value;
+}
+
+class TrainingPickle {
+ public:
+  TrainingPickle(PickleWriter& pickle, Storages& storages) : pickle_(pickle), storages_(storages) {}
+
+  void put(const Node& node, bool has_tuples = false) {
+    if (node.tensor) return storages_.put(pickle_, *node.tensor);
+    if (node.value != nullptr) return put(*node.value, has_tuples);
+    pickle_.empty_dict();
+    pickle_.mark();
+    for (const auto& [key, member] : node.members) {
+      put_key(key);
+      put(member, key == "param_groups");
+    }
+    pickle_.set_items();
+  }
+
+ private:
+  void put_key(const std::string& key) {
+    const bool is_number = !key.empty() && key.size() < 19 && key.find_first_not_of("0123456789") == key.npos;
+    if (is_number) pickle_.integer(std::stoull(key));
+    else pickle_.text(key);
+  }
+
+  void put(const Value& value, bool has_tuples) {
+    if (value.is_null()) pickle_.none();
+    else if (const auto* b = value.as<bool>()) pickle_.boolean(*b);
+    else if (const auto* u = value.as<std::uint64_t>()) pickle_.integer(*u);
+    else if (const auto* d = value.as<double>()) pickle_.real(*d);
+    else if (const auto* s = value.as<std::string>()) pickle_.text(*s);
+    else if (const auto* i = value.as<std::int64_t>())
+      *i < 0 ? pickle_.negative_integer(*i) : pickle_.integer(static_cast<std::uint64_t>(*i));
+    else if (const auto* array = value.as<Value::Array>()) put_list(*array, has_tuples);
+    else if (const auto* object = value.as<Value::Object>()) put_dict(*object, has_tuples);
+    else fail(ErrorKind::refused, "a number of the values is too large for PyTorch");
+  }
+
+  void put_list(const Value::Array& items, bool has_tuples) {
+    const bool is_tuple = has_tuples && !items.empty() && !items.front().is_object();
+    if (!is_tuple) pickle_.empty_list();
+    pickle_.mark();
+    for (const Value& item : items) put(item, has_tuples);
+    if (is_tuple) pickle_.tuple();
+    else pickle_.append_items();
+  }
+
+  void put_dict(const Value::Object& members, bool has_tuples) {
+    pickle_.empty_dict();
+    pickle_.mark();
+    for (const auto& [key, member] : members) {
+      pickle_.text(key);
+      put(member, has_tuples && key != "params" && key != "param_names");
+    }
+    pickle_.set_items();
+  }
+
+  PickleWriter& pickle_;
+  Storages& storages_;
+};
+
 }  // namespace
 
 bool pytorch_holds(DType dtype) { return !info(dtype).torch_dtype.empty(); }
 
 Plan plan_pytorch(const Checkpoint& checkpoint) {
   PickleWriter pickle;
-  pickle.global("collections", "OrderedDict");
-  pickle.empty_tuple();
-  pickle.reduce();
+  Storages storages(checkpoint.tensors);
+  put_ordered_dict(pickle);
   pickle.mark();
-  std::vector<std::size_t> storages;  // for each key, the tensor whose elements it holds
-  std::vector<std::size_t> keys;      // of each tensor's storage
-  const std::vector<std::size_t> first = first_at_same_place(checkpoint.tensors);
   for (std::size_t i = 0; i < checkpoint.tensors.size(); ++i) {
-    const Tensor& tensor = checkpoint.tensors[i];
-    require_writable(tensor);
-    keys.push_back(first[i] == i ? storages.size() : keys[first[i]]);
-    if (first[i] == i) storages.push_back(i);
-    pickle.text(tensor.name);
-    put_tensor(pickle, tensor, std::to_string(keys.back()));
+    pickle.text(checkpoint.tensors[i].name);
+    storages.put(pickle, i);
   }
   pickle.set_items();
+  return storages.archive(std::move(pickle));
+}
 
-  ZipWriter zip;
-  zip.add(std::string(folder) + "data.pkl", std::move(pickle).finish());
-  zip.add(std::string(folder) + "byteorder", as_bytes("little"));
-  for (std::size_t key = 0; key < storages.size(); ++key)
-    zip.add_tensor(fmt::format("{}data/{}", folder, key), storages[key],
-                   checkpoint.tensors[storages[key]].byte_size());
-  zip.add(std::string(folder) + "version", as_bytes("3\n"));
-  return std::move(zip).finish();
+Plan plan_pytorch_training(const Checkpoint& checkpoint) {
+  constexpr std::string_view model = "model.";
+  PickleWriter pickle;
+  Storages storages(checkpoint.tensors);
+  Node rest;
+  add_values(rest, checkpoint.values);
+  pickle.empty_dict();
+  pickle.mark();
+  pickle.text("model");
+  put_ordered_dict(pickle);
+  pickle.mark();
+  for (std::size_t i = 0; i < checkpoint.tensors.size(); ++i) {
+    const std::string_view name = checkpoint.tensors[i].name;
+    if (name.starts_with(model)) {
+      pickle.text(name.substr(model.size()));
+      storages.put(pickle, i);
+      continue;
+    }
+    Node* node = &rest;
+    for (std::size_t at = 0; at <= name.size();) {
+      const std::size_t dot = std::min(name.find('.', at), name.size());
+      node = &node->member(name.substr(at, dot - at));
+      at = dot + 1;
+    }
+    node->tensor = i;
+  }
+  pickle.set_items();
+  TrainingPickle writer(pickle, storages);
+  for (const auto& [key, member] : rest.members) {
+    pickle.text(key);
+    writer.put(member, false);
+  }
+  pickle.set_items();
+  return storages.archive(std::move(pickle));
 }
 
 }  // namespace ckpt

@@ -1,0 +1,161 @@
+#include "ckpt/training/configuration.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <set>
+
+#include "ckpt/codec/json.hpp"
+#include "ckpt/core/error.hpp"
+#include "ckpt/core/text.hpp"
+
+namespace ckpt {
+namespace {
+
+/// Settings that say how PyTorch computes, not what; and what the state or the scheduler already holds.
+constexpr std::array<std::string_view, 13> neutral{"lr",
+                                                   "initial_lr",
+                                                   "foreach",
+                                                   "capturable",
+                                                   "differentiable",
+                                                   "fused",
+                                                   "decoupled_weight_decay",
+                                                   "step",
+                                                   "name",
+                                                   "initial_accumulator_value",
+                                                   "max_lr",
+                                                   "min_lr",
+                                                   "adjust_lr_fn"};
+
+std::optional<double> number_of(const Value& value) {
+  if (const auto* i = value.as<std::int64_t>()) return static_cast<double>(*i);
+  if (const auto* u = value.as<std::uint64_t>()) return static_cast<double>(*u);
+  if (const auto* d = value.as<double>()) return *d;
+  if (const auto* b = value.as<bool>()) return *b ? 1.0 : 0.0;
+  return std::nullopt;
+}
+
+/// What a group has for a row; nothing where it does not say.
+std::optional<double> value_of(const HyperRow& row, const Value& hypers) {
+  const Value* value = hypers.find(row.torch);
+  if (row.torch.empty()) return row.torch_default;
+  if (value == nullptr) return std::nullopt;
+  if (row.index < 0) return number_of(*value);
+  const auto* items = value->as<Value::Array>();
+  const auto index = static_cast<std::size_t>(row.index);
+  return items != nullptr && index < items->size() ? number_of((*items)[index]) : std::nullopt;
+}
+
+std::string literal(const HyperRow& row, double value) {
+  switch (row.literal) {
+    case Literal::flag:
+      return value != 0 ? "true" : "false";
+    case Literal::integer:
+      return fmt::format("{}", static_cast<std::int64_t>(value));
+    case Literal::real:
+    case Literal::tuple:
+      break;
+  }
+  return rust_float(value);
+}
+
+std::optional<std::string> tuple_text(const HyperRow& row, const Value& hypers) {
+  const Value* value = hypers.find(row.torch);
+  const auto* items = value == nullptr ? nullptr : value->as<Value::Array>();
+  if (items == nullptr) return std::nullopt;
+  std::vector<std::string> texts;
+  bool is_default = items->size() == row.tuple_default.size();
+  for (std::size_t i = 0; i < items->size(); ++i) {
+    const double number = number_of((*items)[i]).value_or(NAN);
+    is_default = is_default && number == row.tuple_default[i];
+    texts.push_back(rust_float(number));
+  }
+  if (is_default) return std::nullopt;
+  return fmt::format("({})", fmt::join(texts, ", "));
+}
+
+}  // namespace
+
+std::string rust_float(double value) {
+  std::string text = fmt::format("{}", value);
+  if (const std::size_t e = text.find('e'); e != text.npos) {
+    std::size_t digit = e + 1;
+    if (text[digit] == '+') text.erase(digit, 1);
+    else if (text[digit] == '-') ++digit;
+    while (text.size() > digit + 1 && text[digit] == '0') text.erase(digit, 1);
+    return text;
+  }
+  return text.find('.') == text.npos ? text + ".0" : text;
+}
+
+std::optional<double> learning_rate(const Value& hypers) {
+  const Value* rate = hypers.find("lr");
+  return rate == nullptr ? std::nullopt : number_of(*rate);
+}
+
+BurnConfiguration burn_configuration(const OptimizerKind& kind, const Value& hypers) {
+  BurnConfiguration result;
+  result.code = fmt::format("{}::new()", kind.config);
+  std::string momentum;
+  std::string rest;
+  const Value* factor = kind.momentum_setter.empty() ? nullptr : hypers.find("momentum");
+  const bool has_momentum = factor != nullptr && number_of(*factor).value_or(0) != 0;
+  for (const HyperRow& row : kind.hypers) {
+    if (row.is_of_momentum && !has_momentum) continue;
+    std::string& setters = row.is_of_momentum ? momentum : rest;
+    if (row.literal == Literal::tuple) {
+      if (const auto text = tuple_text(row, hypers)) setters += fmt::format(fmt::runtime(row.setter), *text);
+      continue;
+    }
+    const std::optional<double> value = value_of(row, hypers);
+    if (!value || value == row.burn_default) continue;
+    const std::string text = literal(row, *value);
+    setters += fmt::format(fmt::runtime(row.setter), text);
+    if (row.burn_default)
+      result.differences.push_back(
+          fmt::format("{} is {} (burn's default: {})", row.burn, text, literal(row, *row.burn_default)));
+  }
+  if (has_momentum)
+    result.code += fmt::format(fmt::runtime(kind.momentum_setter), "MomentumConfig::new()" + momentum);
+  result.code += rest;
+  for (const auto& [key, value] : *hypers.as<Value::Object>()) {
+    const bool is_known =
+        std::ranges::any_of(kind.hypers, [&](const HyperRow& row) { return row.torch == key; }) ||
+        std::ranges::find(neutral, key) != neutral.end();
+    const bool is_off = value.is_null() || number_of(value) == 0.0;
+    if (!is_known && !is_off)
+      result.lacking.push_back(fmt::format("{} is {}: burn's {} has no such setting", printable(key),
+                                           printable(json::dump(value)), kind.config));
+  }
+  return result;
+}
+
+void set_hyper(OptimizerState& state, std::string_view assignment) {
+  const std::size_t equals = assignment.find('=');
+  const std::string key(assignment.substr(0, equals));
+  std::set<std::string_view> known{"lr"};
+  for (const HyperRow& row : state.kind->hypers)
+    if (!row.torch.empty()) known.insert(row.torch);
+  if (equals == assignment.npos || !known.contains(key))
+    throw Error(ErrorKind::usage,
+                fmt::format("--hyper {}: not a setting of {}", printable(assignment), state.kind->name))
+        .with_hint(fmt::format("KEY=VALUE, where KEY is one of: {}", fmt::join(known, ", ")));
+  Value value;
+  try {
+    value = json::parse(assignment.substr(equals + 1));
+  } catch (const Error&) {
+    throw Error(ErrorKind::usage, fmt::format("--hyper {}: the value is no number", printable(assignment)))
+        .with_hint("0.05, true, [0.9, 0.999]");
+  }
+  for (ParameterGroup& group : state.groups) {
+    auto& members = *group.hypers.as<Value::Object>();
+    const auto at = std::ranges::find(members, key, [](const auto& member) { return member.first; });
+    if (at == members.end()) group.hypers.set(key, value);
+    else at->second = value;
+  }
+}
+
+}  // namespace ckpt

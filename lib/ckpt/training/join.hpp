@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ckpt/training/state.hpp"
+
+namespace ckpt {
+
+/// How the parameters of a state were matched with those of a model.
+struct Join {
+  std::vector<std::string> names;  ///< by position, over all groups; a burn record: by parameter
+  std::string how;                 ///< one clause: what the order rests on
+  std::string problem;             ///< why there is no match; then `names` is empty
+  std::vector<std::string> open;   ///< parameters that share their shape with another: no shape proves these
+  bool is_ambiguous = false;       ///< another order of the groups would fit the shapes as well
+};
+
+/// The tensors of a model that are parameters, in the order of `model.parameters()`: no buffers, no integers,
+/// tied ones once.
+std::vector<const Tensor*> parameters_of(const Checkpoint& model);
+
+/// Gives the parameters of a PyTorch state the names of `model`'s tensors: `names` where there are any, by
+/// position; else the file's own; else from the order of the model, the groups being taken out of it each in
+/// that order. Every moment's shape is held against its parameter's. Keys of groups become names; what no
+/// group lists keeps no name.
+Join join_by_position(OptimizerState& state, const Checkpoint& model,
+                      const std::vector<std::string>& names = {});
+
+/// Gives the parameters of a burn record the names that `model` has for their ids; the others keep none. Keys
+/// of groups become names, too.
+Join join_by_id(OptimizerState& state, const Checkpoint& model);
+
+}  // namespace ckpt

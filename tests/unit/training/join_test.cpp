@@ -1,0 +1,121 @@
+#include "ckpt/training/join.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "support/tensors.hpp"
+
+using namespace ckpt;
+using namespace ckpt::test;
+
+namespace {
+
+Checkpoint model() {
+  Checkpoint checkpoint = checkpoint_of(
+      {counting("fc.weight", {3, 4}), counting("fc.bias", {3}), counting("bn.weight", {3}),
+       counting("bn.bias", {3}), counting("bn.running_mean", {3}), counting("bn.running_var", {3}),
+       plain("bn.num_batches_tracked", DType::i64, {}, std::vector<std::int64_t>{5}),
+       counting("head.weight", {2, 3})});
+  Tensor tied = checkpoint.tensors.front();
+  tied.name = "tied.weight";
+  checkpoint.tensors.push_back(std::move(tied));
+  return checkpoint;
+}
+
+/// A state of groups of positions, whose moments have these shapes; a shape of {0} has none.
+OptimizerState state(const std::vector<std::vector<Shape>>& groups) {
+  OptimizerState result;
+  result.kind = find_optimizer("Adam");
+  std::size_t position = 0;
+  for (const std::vector<Shape>& shapes : groups) {
+    ParameterGroup& group = result.groups.emplace_back();
+    for (const Shape& shape : shapes) {
+      group.keys.push_back(std::to_string(position++));
+      if (shape == Shape{0}) continue;
+      result.parameters.push_back(
+          {.key = group.keys.back(), .name = "", .moments = {counting("exp_avg", shape)}});
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("parameters are counted as model.parameters() does: no buffers, no integers, tied ones once") {
+  std::vector<std::string> names;
+  const Checkpoint checkpoint = model();
+  for (const Tensor* tensor : parameters_of(checkpoint)) names.push_back(tensor->name);
+  CHECK(names == std::vector<std::string>{"fc.weight", "fc.bias", "bn.weight", "bn.bias", "head.weight"});
+}
+
+TEST_CASE("positions follow the model's order, and it is said what no shape proves") {
+  OptimizerState s = state({{{3, 4}, {3}, {3}, {3}, {2, 3}}});
+  const Join join = join_by_position(s, model());
+  CHECK(join.problem.empty());
+  CHECK(join.names ==
+        std::vector<std::string>{"fc.weight", "fc.bias", "bn.weight", "bn.bias", "head.weight"});
+  CHECK(join.open == std::vector<std::string>{"fc.bias", "bn.weight", "bn.bias"});
+  CHECK_FALSE(join.is_ambiguous);
+  CHECK(s.parameters[4].name == "head.weight");
+  CHECK(s.groups[0].keys[4] == "head.weight");
+}
+
+TEST_CASE("groups are taken out of the model in its order where the shapes leave one way") {
+  OptimizerState s = state({{{3, 4}, {2, 3}}, {{3}, {3}, {3}}});
+  const Join join = join_by_position(s, model());
+  CHECK(join.names ==
+        std::vector<std::string>{"fc.weight", "head.weight", "fc.bias", "bn.weight", "bn.bias"});
+}
+
+TEST_CASE("a parameter without state keeps its position") {
+  OptimizerState s = state({{{3, 4}, {0}, {0}, {0}, {2, 3}}});
+  const Join join = join_by_position(s, model());
+  CHECK(join.problem.empty());
+  CHECK(s.parameters.size() == 2);
+  CHECK(s.parameters[1].name == "head.weight");
+}
+
+TEST_CASE("an order that the shapes leave open is refused, unless it is the model's own") {
+  OptimizerState open = state({{{3}}, {{3}, {3}}});
+  CHECK(join_by_position(open, model()).problem ==
+        "the 3 parameters of the optimizer fit the 5 of the model in several orders");
+  OptimizerState own = state({{{3, 4}, {3}}, {{3}, {3}, {2, 3}}});
+  const Join join = join_by_position(own, model());
+  CHECK(join.problem.empty());
+  CHECK(join.is_ambiguous);
+}
+
+TEST_CASE("shapes that fit no order are told of") {
+  OptimizerState s = state({{{4, 3}, {3}, {3}, {3}, {2, 3}}});
+  CHECK(join_by_position(s, model()).problem ==
+        "the state of parameter 0 has the shape [4, 3], but the model's is fc.weight [3, 4]; no order of the "
+        "model's "
+        "parameters fits");
+  OptimizerState many = state({{{3}, {3}, {3}, {3}, {3}, {3}}});
+  CHECK(join_by_position(many, model()).problem == "the optimizer has 6 parameters, the model 5");
+}
+
+TEST_CASE("names decide where the file or the user states them, and shapes are checked all the same") {
+  OptimizerState s = state({{{2, 3}, {3, 4}}});
+  CHECK(join_by_position(s, model(), {"head.weight", "fc.weight"}).problem.empty());
+  CHECK(s.parameters[0].name == "head.weight");
+  OptimizerState wrong = state({{{2, 3}, {3, 4}}});
+  CHECK(join_by_position(wrong, model(), {"fc.weight", "head.weight"}).problem ==
+        "exp_avg of parameter 0 has the shape [2, 3], but fc.weight is [3, 4]");
+  OptimizerState noted = state({{{2, 3}, {3, 4}}});
+  noted.groups[0].names = {"head.weight", "fc.weight"};
+  CHECK(join_by_position(noted, model()).names.front() == "head.weight");
+}
+
+TEST_CASE("burn's parameters are found by their ids") {
+  Checkpoint with_ids = model();
+  with_ids.tensors[0].param_id = 11;
+  OptimizerState s = state({{{3, 4}, {3}}});
+  s.parameters[0].param_id = 11;
+  s.parameters[1].param_id = 12;
+  s.groups[0].keys = {"12", "11"};
+  const Join join = join_by_id(s, with_ids);
+  CHECK(join.problem.empty());
+  CHECK(s.parameters[0].name == "fc.weight");
+  CHECK(s.parameters[1].name.empty());
+  CHECK(s.groups[0].keys == std::vector<std::string>{"fc.weight"});
+}

@@ -1,0 +1,91 @@
+#include "ckpt/training/schedulers.hpp"
+
+#include <catch2/catch.hpp>
+
+#include "support/errors.hpp"
+
+using namespace ckpt;
+
+namespace {
+
+Value rates(double rate) {
+  Value array = Value::array();
+  array.push(rate);
+  return array;
+}
+
+/// A scheduler's state after `steps` of its steps.
+TorchScheduler scheduler(Value members, std::int64_t steps, double rate = 0.1) {
+  Checkpoint checkpoint;
+  checkpoint.values.set("scheduler",
+                        std::move(members.set("base_lrs", rates(rate)).set("last_epoch", steps)));
+  return find_torch_schedulers(checkpoint).at(0);
+}
+
+Value cosine() { return Value::object().set("T_max", 10).set("eta_min", 0); }
+Value linear() {
+  return Value::object().set("start_factor", 1.0).set("end_factor", 0.1).set("total_iters", 10);
+}
+Value step() { return Value::object().set("step_size", 2).set("gamma", 0.1); }
+Value exponential() { return Value::object().set("gamma", 0.9); }
+
+Scalar count(Value members, std::int64_t steps, double rate = 0.1) {
+  return to_burn(scheduler(std::move(members), steps, rate)).record.scalars.begin()->second;
+}
+
+}  // namespace
+
+// What burn's own schedulers hold before the first call and after three.
+TEST_CASE("burn's counts are one call behind, and begin as burn's do") {
+  CHECK(count(cosine(), 0) == Scalar(UINT64_MAX));
+  CHECK(count(cosine(), 3) == Scalar(std::uint64_t{2}));
+  CHECK(count(linear(), 0) == Scalar(std::uint64_t{11}));
+  CHECK(count(linear(), 3) == Scalar(std::uint64_t{8}));
+  CHECK(count(linear(), 30) == Scalar(std::uint64_t{0}));
+  CHECK(count(step(), 0) == Scalar(std::int64_t{-1}));
+  CHECK(count(step(), 3) == Scalar(std::int64_t{2}));
+  CHECK(count(exponential(), 0, 0.01) == Scalar(0.011111111111111112));
+  CHECK(count(exponential(), 3, 0.01) == Scalar(0.008100000000000001));
+}
+
+TEST_CASE("the configuration to write is told, and an initial rate that burn refuses") {
+  CHECK(to_burn(scheduler(linear(), 3)).configurations ==
+        std::vector<std::string>{"LinearLrSchedulerConfig::new(0.1, 0.010000000000000002, 10)"});
+  CHECK(to_burn(scheduler(step(), 3)).configurations ==
+        std::vector<std::string>{"StepLrSchedulerConfig::new(0.1, 2).with_gamma(0.1)"});
+  CHECK(to_burn(scheduler(exponential(), 3, 1.5)).warnings.at(0) ==
+        "the initial rate is 1.5: burn's ExponentialLrSchedulerConfig refuses one above 1");
+}
+
+TEST_CASE("a scheduler that burn lacks is refused by its name") {
+  CHECK(ckpt::test::message_of([] {
+          to_burn(scheduler(Value::object().set("milestones", Value::object()).set("gamma", 0.1), 1));
+        }) == "scheduler: burn has no counterpart of MultiStepLR");
+}
+
+TEST_CASE("PyTorch gets back what it gave, or what burn has counted since") {
+  for (const Value& members : {cosine(), linear(), step(), exponential()})
+    for (const std::int64_t steps : {0, 3}) {
+      const TorchScheduler before = scheduler(members, steps);
+      BurnScheduler burn = to_burn(before);
+      CHECK(to_torch_scheduler(burn.record) == before.members);
+    }
+  BurnScheduler burn = to_burn(scheduler(cosine(), 3));
+  burn.record.scalars["0.current_iter"] = std::uint64_t{6};
+  const Value back = to_torch_scheduler(burn.record);
+  CHECK(*back.find("last_epoch") == Value(std::uint64_t{7}));
+  CHECK(*back.find("_step_count") == Value(std::uint64_t{8}));
+}
+
+TEST_CASE("a record that does not tell its count is refused") {
+  Checkpoint record;
+  record.scalars.emplace("0.remaining_iters", std::uint64_t{8});
+  CHECK(ckpt::test::message_of([&] { to_torch_scheduler(record); }) ==
+        "0.remaining_iters does not tell how many steps were done: that takes the settings of the "
+        "LinearLrSchedulerConfig");
+  Checkpoint groups;
+  groups.scalars.emplace("0.current_iter", std::uint64_t{8});
+  groups.scalars.emplace("1.iter_idx", std::int64_t{2});
+  CHECK(ckpt::test::message_of([&] { to_torch_scheduler(groups); }) ==
+        "0.current_iter and 1.iter_idx are schedulers that differ: PyTorch's has one count for all groups");
+}
