@@ -24,6 +24,8 @@ class EditOptions {
     RopeOptions rope;
     std::vector<Rule> unstack;
     std::vector<Rule> stack;
+
+    bool any() const { return dequantize || !rope.names.empty() || !unstack.empty() || !stack.empty(); }
   };
   Parsed parse() const;
 

@@ -158,7 +158,7 @@ std::string misfit_hint(const MatchReport& report, const Checkpoint& source, con
   for (const NamedShape& wanted : missing)
     if (const std::optional<std::size_t> meant = did_you_mean(wanted, unused); meant && hints.size() < 6)
       hints.push_back(fmt::format("{} may be {}", printable(wanted.name), printable(unused[*meant].name)));
-  if (hints.empty()) hints.emplace_back("--allow-missing lets tensors be absent");
+  if (hints.empty() && !missing.empty()) hints.emplace_back("--allow-missing lets tensors be absent");
   return fmt::format("{}", fmt::join(hints, "; "));
 }
 
