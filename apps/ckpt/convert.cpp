@@ -104,11 +104,17 @@ ExitStatus run(const Convert& given) {
   const Direction direction =
       stages.adapter.value_or(default_direction(convention_of(prepared.checkpoint), format.convention));
   if (!stages.like.empty()) target = load_target(stages.like, direction, stages.kinds);
+<<<<<<< HEAD
   if (target) {
     fit_names(prepared, *target);
     restore_before_layout(prepared, *target);
   }
   training.carry_along(prepared, direction, stages, target ? &*target : nullptr);
+=======
+  if (target) fit_names(prepared, *target);
+  training.carry_along(prepared, direction, stages, target ? &*target : nullptr);
+  if (target) restore_before_layout(prepared, *target);
+>>>>>>> layout
   adapt(prepared, direction, stages.kinds, target ? &*target : nullptr);
   tell_edits(prepared);
   if (target) restore_after_layout(prepared, *target);
