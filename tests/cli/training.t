@@ -273,5 +273,8 @@ ckpt: --optimizer needs a place to go to
 hint: name OUT .pt, or give --optimizer-out
 [2]
 $ ckpt convert testdata/pytorch/training.pt other.bpk --optimizer-out other-optim.bpk --permute-rope fc --heads 1
+ckpt: what changes the weights would not reach the optimizer's state
+hint: convert without --dequantize, --permute-rope, --stack and --unstack
+[2]
 $ ls | grep other
 [1]

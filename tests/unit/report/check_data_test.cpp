@@ -11,7 +11,7 @@ using namespace ckpt::test;
 
 namespace {
 
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
 
 /// A window of a storage, [begin, begin + count) elements of F32.
 Tensor window(const Bytes& storage, std::string name, std::uint64_t begin, std::uint64_t count) {
@@ -33,8 +33,8 @@ TEST_CASE("tensors are judged alike with and without a checksum of their storage
   constexpr std::size_t piece = (1U << 20) / 4;
   std::vector<float> values(3 * piece + 5, 1);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 100);
-  values[piece] = nan;
-  values[2 * piece - 1] = std::numeric_limits<float>::infinity();
+  values[piece] = not_a_number;
+  values[piece + 10] = std::numeric_limits<float>::infinity();
   std::fill(values.begin() + 100, values.begin() + 200, 0.0F);
   std::fill(values.end() - static_cast<std::ptrdiff_t>(piece) - 50, values.end(), 7.0F);
   const std::vector<std::byte> bytes = bytes_of(values);
