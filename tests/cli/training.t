@@ -154,6 +154,18 @@ optimizer: AdamW (noted by the conversion), 4 parameters
 $ ckpt check renamed-optim.bpk --model renamed.bpk
 renamed-optim.bpk: 8 tensors, 0 errors, 0 warnings: sound
 
+# Model, optimizer and scheduler in files of their own.
+$ ckpt convert --quiet testdata/pytorch/training.pt weights.pt 2> /dev/null
+$ ckpt convert --quiet weights.pt apart.bpk --optimizer testdata/pytorch/training.pt --optimizer-out apart-optim.bpk --scheduler testdata/pytorch/training.pt --scheduler-out apart-scheduler.bpk 2> /dev/null
+$ cmp apart-optim.bpk optim.bpk && cmp apart-scheduler.bpk scheduler.bpk
+
+# safetensors files are sorted: the order of their tensors is no evidence.
+$ ckpt convert --quiet testdata/pytorch/training.pt weights.safetensors --adapter none 2> /dev/null
+$ ckpt convert weights.safetensors sorted.bpk --adapter pytorch-to-burn --optimizer testdata/pytorch/training.pt --optimizer-out sorted-optim.bpk
+$ printf 'fc.weight\nhead.weight\nfc.bias\nnorm.weight\nnorm.bias\nhead.bias\n' > names.txt
+$ ckpt convert --quiet weights.safetensors sorted.bpk --adapter pytorch-to-burn --optimizer testdata/pytorch/training.pt --optimizer-out sorted-optim.bpk --param-names names.txt 2> /dev/null
+$ ckpt inspect --optimizer sorted-optim.bpk | head -n 9
+
 # The optimizer stays behind only with a word.
 $ ckpt convert --quiet testdata/pytorch/training.pt alone.bpk
 ckpt: testdata/pytorch/training.pt: warning: burnpack has no place for 3 values (epoch, …): left behind
