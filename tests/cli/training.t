@@ -162,9 +162,21 @@ $ cmp apart-optim.bpk optim.bpk && cmp apart-scheduler.bpk scheduler.bpk
 # safetensors files are sorted: the order of their tensors is no evidence.
 $ ckpt convert --quiet testdata/pytorch/training.pt weights.safetensors --adapter none 2> /dev/null
 $ ckpt convert weights.safetensors sorted.bpk --adapter pytorch-to-burn --optimizer testdata/pytorch/training.pt --optimizer-out sorted-optim.bpk
+ckpt: testdata/pytorch/training.pt: the state of parameter 0 has the shape [3, 4], but the model's is fc.bias [3]; no order of the model's parameters fits
+hint: --param-names FILE names the parameters by position, one a line
+[1]
 $ printf 'fc.weight\nhead.weight\nfc.bias\nnorm.weight\nnorm.bias\nhead.bias\n' > names.txt
 $ ckpt convert --quiet weights.safetensors sorted.bpk --adapter pytorch-to-burn --optimizer testdata/pytorch/training.pt --optimizer-out sorted-optim.bpk --param-names names.txt 2> /dev/null
 $ ckpt inspect --optimizer sorted-optim.bpk | head -n 9
+
+optimizer: AdamW (noted by the conversion), 6 parameters
+  parameter    id                    step  |moment_1|  |moment_2|
+  fc.bias      15353742234573190687     3       2.604        2.82
+  fc.weight    13460863479239238481     3       3.187       3.575
+  head.bias    778772401803708928       3       9.104       9.281
+  head.weight  7019066725330748605      3       13.33       13.64
+  norm.beta    16531564337733803945     3        6.93       7.147
+  norm.gamma   1696483471634668674      3       4.766       4.983
 
 # The optimizer stays behind only with a word.
 $ ckpt convert --quiet testdata/pytorch/training.pt alone.bpk
@@ -285,5 +297,8 @@ ckpt: --optimizer needs a place to go to
 hint: name OUT .pt, or give --optimizer-out
 [2]
 $ ckpt convert testdata/pytorch/training.pt other.bpk --optimizer-out other-optim.bpk --permute-rope fc --heads 1
+ckpt: what changes the weights would not reach the optimizer's state
+hint: convert without --dequantize, --permute-rope, --stack and --unstack
+[2]
 $ ls | grep other
 [1]
