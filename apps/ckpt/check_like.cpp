@@ -8,6 +8,7 @@
 #include "ckpt/codec/json.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/report/compare.hpp"
+#include "edits.hpp"
 #include "name_lists.hpp"
 #include "pipeline.hpp"
 #include "sarif.hpp"
@@ -38,6 +39,7 @@ Fit fit(Prepared source, const Question& question) {
   try {
     result.target = target_of(question.like, question.direction, question.kinds);
     result.source = source;
+    fit_names(result.source, result.target);
     adapt(result.source, question.direction, question.kinds, &result.target);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::refused) throw;

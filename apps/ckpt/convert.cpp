@@ -105,10 +105,12 @@ ExitStatus run(const Convert& given) {
       stages.adapter.value_or(default_direction(convention_of(prepared.checkpoint), format.convention));
   if (!stages.like.empty()) target = load_target(stages.like, direction, stages.kinds);
   if (target) fit_names(prepared, *target);
+  // Before names are tied: the state of one of them stays with it.
   training.carry_along(prepared, direction, stages, target ? &*target : nullptr);
+  if (target) restore_before_layout(prepared, *target);
   adapt(prepared, direction, stages.kinds, target ? &*target : nullptr);
   tell_edits(prepared);
-  if (target) restore(prepared, *target);
+  if (target) restore_after_layout(prepared, *target);
   if (target) match_target(prepared, *target, stages.match);
   cast_types(prepared, stages);
   warn_of_losses(prepared, format);

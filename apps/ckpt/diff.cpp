@@ -14,7 +14,7 @@ namespace {
 
 struct Diff {
   std::string a, b, atol = "0", rtol = "0";
-  StageOptions stages;
+  StageOptions stages, left{"left-"}, right{"right-"};
   TalkOptions talk;
   bool json = false;
   bool summary = false;
@@ -158,21 +158,65 @@ bool adapts_b(Direction direction, const Checkpoint& a, const Checkpoint& b) {
   return direction != Direction::none && convention_of(a) == goal && convention_of(b) != goal;
 }
 
+/// What is asked of both sides and then of one.
+StageOptions::Parsed joined(StageOptions::Parsed both, StageOptions::Parsed one) {
+  std::ranges::move(one.filters.include, std::back_inserter(both.filters.include));
+  std::ranges::move(one.filters.exclude, std::back_inserter(both.filters.exclude));
+  std::ranges::move(one.rules, std::back_inserter(both.rules));
+  std::ranges::move(one.kinds, std::back_inserter(both.kinds));
+  if (one.top_level_key) both.top_level_key = std::move(one.top_level_key);
+  if (one.adapter) both.adapter = one.adapter;
+  both.strip_wrappers = both.strip_wrappers || one.strip_wrappers;
+  both.strict_rules = both.strict_rules || one.strict_rules;
+  both.renumber = both.renumber || one.renumber;
+  both.like = std::move(one.like);
+  return both;
+}
+
+/// Lays one side out, with the kinds of modules where they have a say.
+void adapt_side(Prepared& side, Direction direction, bool uses_kinds, const StageOptions::Parsed& stages,
+                const Talk& talk) {
+  const std::vector<KindRule> no_kinds;
+  const std::vector<KindRule>& kinds = uses_kinds ? stages.kinds : no_kinds;
+  if (direction != Direction::none)
+    talk.report(fmt::format("adapter: {} on {}", direction_name(direction), printable(side.checkpoint.file)));
+  std::optional<Target> target;
+  if (!stages.like.empty()) target = load_target(stages.like, direction, kinds);
+  adapt(side, direction, kinds, target ? &*target : nullptr);
+  if (target) match_target(side, *target, stages.match);
+}
+
 ExitStatus run(const Diff& options) {
   const Talk talk(options.talk);
-  const StageOptions::Parsed stages = options.stages.parse();
   const Tolerance tolerance{parse_tolerance(options.atol, "--atol"), parse_tolerance(options.rtol, "--rtol")};
-  StageOptions::Parsed plain;
+  // Rules, a root and wrappers that no side is named for are A's; filters and kinds are for both.
+  StageOptions::Parsed plain = options.stages.parse();
+  StageOptions::Parsed shared;
+  shared.filters = std::move(plain.filters);
+  shared.kinds = std::move(plain.kinds);
+  shared.adapter = plain.adapter;
   plain.filters = options.stages.parse().filters;
-  Prepared a = prepare(options.a, stages);
-  Prepared b = prepare(options.b, plain);
-  const Direction direction =
-      stages.adapter.value_or(default_direction(convention_of(a.checkpoint), convention_of(b.checkpoint)));
-  Prepared& adapted = adapts_b(direction, a.checkpoint, b.checkpoint) ? b : a;
-  if (direction != Direction::none)
-    talk.report(
-        fmt::format("adapter: {} on {}", direction_name(direction), printable(adapted.checkpoint.file)));
-  adapt(adapted, direction, stages.kinds);
+  plain.kinds = options.stages.parse().kinds;
+  StageOptions::Parsed left = options.left.parse();
+  StageOptions::Parsed right = options.right.parse();
+  const bool by_side = left.adapter || right.adapter;
+  const StageOptions::Parsed stages_a = joined(std::move(plain), std::move(left));
+  const StageOptions::Parsed stages_b = joined(std::move(shared), std::move(right));
+  Prepared a = prepare(options.a, stages_a);
+  Prepared b = prepare(options.b, stages_b);
+  Direction direction_a = stages_a.adapter.value_or(Direction::none);
+  Direction direction_b = stages_b.adapter.value_or(Direction::none);
+  if (!by_side) {
+    const Direction direction = stages_a.adapter.value_or(
+        default_direction(convention_of(a.checkpoint), convention_of(b.checkpoint)));
+    const bool is_b = adapts_b(direction, a.checkpoint, b.checkpoint);
+    direction_a = is_b ? Direction::none : direction;
+    direction_b = is_b ? direction : Direction::none;
+  }
+  // Kinds that nobody uses are told of once.
+  const bool adapts_only_b = direction_a == Direction::none && direction_b != Direction::none;
+  adapt_side(a, direction_a, !adapts_only_b, stages_a, talk);
+  adapt_side(b, direction_b, direction_b != Direction::none, stages_b, talk);
   require_deliverable(a.checkpoint);
   require_deliverable(b.checkpoint);
   print_warnings(a, talk);
@@ -189,7 +233,9 @@ ExitStatus run(const Diff& options) {
 
 std::function<ExitStatus()> add_diff(CLI::App& app) {
   const auto options = std::make_shared<Diff>();
-  app.add_option("A", options->a, "A checkpoint; choice, rules and adapter are applied to it")->required();
+  app.add_option("A", options->a,
+                 "A checkpoint; options that name no side are applied to it, filters to both")
+      ->required();
   app.add_option("B", options->b, "The checkpoint that A is held against")->required();
   app.add_option("--atol", options->atol, "Values may differ by this much, as NumPy's allclose has it")
       ->type_name("NUMBER");
@@ -199,12 +245,21 @@ std::function<ExitStatus()> add_diff(CLI::App& app) {
   options->stages.add_choice(app);
   options->stages.add_rename(app);
   options->stages.add_layout(app);
+  for (StageOptions* side : {&options->left, &options->right}) {
+    side->add_choice(app);
+    side->add_rename(app);
+    side->add_layout(app);
+    side->add_like(app);
+  }
+  CLI::Option* adapter = app.get_option("--adapter");
+  for (const char* name : {"--left-adapter", "--right-adapter"}) app.get_option(name)->excludes(adapter);
   app.add_flag("--json", options->json, "One JSON document on standard output");
   options->talk.add(app);
   app.footer(
       "Examples:\n"
       "  ckpt diff old.safetensors new.safetensors\n"
       "  ckpt diff model.pt model.bpk --remap rules.txt\n"
+      "  ckpt diff old.pt new.pt --left-top-level-key state_dict --right-strip-wrappers\n"
       "  ckpt diff a.safetensors b.safetensors --atol 1e-6 --json");
   return [options] { return run(*options); };
 }

@@ -13,11 +13,6 @@
 namespace ckpt {
 namespace {
 
-CLI::Option* add_repeatable(CLI::App& app, const std::string& name, std::vector<std::string>& into,
-                            const std::string& help) {
-  return app.add_option(name, into, help)->take_all()->allow_extra_args(false);
-}
-
 constexpr std::array<std::pair<std::string_view, Direction>, 3> adapters{{
     {"none", Direction::none},
     {"pytorch-to-burn", Direction::pytorch_to_burn},
@@ -43,53 +38,75 @@ void TalkOptions::add(CLI::App& app) {
       ->check(CLI::IsMember({"auto", "always", "never"}));
 }
 
+/// Those of one side stand together in the help.
+CLI::Option* StageOptions::placed(CLI::Option* option) const {
+  return side_.empty() ? option : option->group("One side only");
+}
+
+/// An option that may be repeated.
+CLI::Option* StageOptions::add(const std::string& name, std::vector<std::string>& into,
+                               const std::string& help) const {
+  return placed(app_->add_option(flag(name), into, help)->take_all()->allow_extra_args(false));
+}
+
 void StageOptions::add_choice(CLI::App& app) {
   app_ = &app;
-  add_repeatable(app, "--include", include_, "Keep tensors whose name matches REGEX (repeatable)")
-      ->type_name("REGEX");
-  add_repeatable(app, "--exclude", exclude_, "Drop tensors whose name matches REGEX (repeatable)")
-      ->type_name("REGEX");
-  app.add_option("--top-level-key", top_level_key_,
-                 "Take the tensors under KEY of a nested checkpoint; . is all of it")
+  add("include", include_, "Keep tensors whose name matches REGEX (repeatable)")->type_name("REGEX");
+  add("exclude", exclude_, "Drop tensors whose name matches REGEX (repeatable)")->type_name("REGEX");
+  placed(app.add_option(flag("top-level-key"), top_level_key_,
+                        "Take the tensors under KEY of a nested checkpoint; . is all of it"))
       ->type_name("KEY");
 }
 
 void StageOptions::add_rename(CLI::App& app) {
-  add_repeatable(app, "--remap", remap_, "Rename by the rules of a file, - for standard input (repeatable)")
+  app_ = &app;
+  add("remap", remap_, "Rename by the rules of a file, - for standard input (repeatable)")
       ->type_name("RULES");
-  add_repeatable(app, "--rename", rename_, "One rule (repeatable; rules keep the order of the command line)")
+  add("rename", rename_, "One rule (repeatable; rules keep the order of the command line)")
       ->type_name("'PATTERN => REPLACEMENT'");
-  app.add_flag("--strip-wrappers", strip_wrappers_, "Drop module. and _orig_mod. from names");
-  app.add_flag("--renumber", renumber_, "Close the gaps in list indices (net.0, net.2 become net.0, net.1)");
-  app.add_flag("--strict-rules", strict_rules_, "A rule that matches no name is an error");
+  placed(app.add_flag(flag("strip-wrappers"), strip_wrappers_, "Drop module. and _orig_mod. from names"));
+  placed(app.add_flag(flag("renumber"), renumber_,
+                      "Close the gaps in list indices (net.0, net.2 become net.0, net.1)"));
+  placed(app.add_flag(flag("strict-rules"), strict_rules_, "A rule that matches no name is an error"));
 }
 
 void StageOptions::add_layout(CLI::App& app) {
-  app.add_option("--adapter", adapter_,
-                 "none, pytorch-to-burn or burn-to-pytorch; default: what the two formats call for")
+  app_ = &app;
+  placed(
+      app.add_option(flag("adapter"), adapter_,
+                     side_.empty()
+                         ? "none, pytorch-to-burn or burn-to-pytorch; default: what the two formats call for"
+                         : "none, pytorch-to-burn or burn-to-pytorch"))
       ->check(CLI::IsMember({"none", "pytorch-to-burn", "burn-to-pytorch"}));
-  add_repeatable(app, "--module", module_, "The modules whose path matches REGEX are of KIND (repeatable)")
+  add("module", module_, "The modules whose path matches REGEX are of KIND (repeatable)")
       ->type_name("'REGEX => KIND'");
-  add_repeatable(app, "--modules", modules_, "Such lines from a file (repeatable)")->type_name("FILE");
+  add("modules", modules_, "Such lines from a file (repeatable)")->type_name("FILE");
 }
 
 void StageOptions::add_cast(CLI::App& app) {
-  add_repeatable(app, "--dtype", dtype_,
-                 "Cast floating-point tensors to TYPE; the first match wins (repeatable)")
+  app_ = &app;
+  add("dtype", dtype_, "Cast floating-point tensors to TYPE; the first match wins (repeatable)")
       ->type_name("TYPE|'REGEX=TYPE'");
-  app.add_flag("--half", half_, "burn's mixed-precision storage: F32 becomes F16, BatchNorm is left alone");
-  app.add_flag("--allow-overflow", allow_overflow_, "A finite number may become infinite");
-  app.add_option("--require", require_, "lossless: refuse a cast that could change a number")
+  app.add_flag(flag("half"), half_,
+               "burn's mixed-precision storage: F32 becomes F16, BatchNorm is left alone");
+  app.add_flag(flag("allow-overflow"), allow_overflow_, "A finite number may become infinite");
+  app.add_option(flag("require"), require_, "lossless: refuse a cast that could change a number")
       ->check(CLI::IsMember({"lossless"}));
 }
 
-void StageOptions::add_target(CLI::App& app) {
-  app.add_option("--like", like_,
-                 "A checkpoint whose names, shapes, layout and param ids the result must have")
+void StageOptions::add_like(CLI::App& app) {
+  app_ = &app;
+  placed(app.add_option(
+             flag("like"), like_,
+             "A checkpoint or lock file whose names, shapes, layout and param ids the result must have"))
       ->type_name("TARGET");
-  app.add_flag("--allow-missing{.*}", allow_missing_,
+}
+
+void StageOptions::add_target(CLI::App& app) {
+  add_like(app);
+  app.add_flag(flag("allow-missing") + "{.*}", allow_missing_,
                "Tensors of the target may be missing (=REGEX: those that match)");
-  app.add_flag("--allow-unused{.*}", allow_unused_,
+  app.add_flag(flag("allow-unused") + "{.*}", allow_unused_,
                "The target need not know every tensor (=REGEX: those that match)");
 }
 
@@ -113,11 +130,12 @@ StageOptions::Parsed StageOptions::parse() const {
   for (const CLI::Option* option : app_->parse_order()) {
     const std::string name = option->get_name();
     const std::size_t i = next[name]++;
-    if (name == "--remap" && i < remap_.size())
+    if (name == flag("remap") && i < remap_.size())
       append(parsed.rules, parse_rules(read_text(remap_[i]), remap_[i]));
-    else if (name == "--rename" && i < rename_.size()) parsed.rules.push_back(parse_rule(rename_[i]));
-    else if (name == "--module" && i < module_.size()) parsed.kinds.push_back(parse_kind_rule(module_[i]));
-    else if (name == "--modules" && i < modules_.size())
+    else if (name == flag("rename") && i < rename_.size()) parsed.rules.push_back(parse_rule(rename_[i]));
+    else if (name == flag("module") && i < module_.size())
+      parsed.kinds.push_back(parse_kind_rule(module_[i]));
+    else if (name == flag("modules") && i < modules_.size())
       std::ranges::move(parse_kind_rules(read_text(modules_[i]), modules_[i]),
                         std::back_inserter(parsed.kinds));
   }

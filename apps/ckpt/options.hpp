@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ckpt/kernels/resources.hpp"
 #include "ckpt/stages/cast.hpp"
 #include "ckpt/stages/filter.hpp"
 #include "ckpt/stages/kinds.hpp"
@@ -24,14 +25,32 @@ struct TalkOptions {
   void add(CLI::App& app);
 };
 
+/// --threads and --memory, for commands that read data.
+class ResourceOptions {
+ public:
+  void add(CLI::App& app);
+  /// Throws `usage` for a size that is none, or is too small to work with.
+  Resources parse() const;
+
+ private:
+  std::string memory_;
+  unsigned threads_ = 0;
+};
+
+/// `5GB`, `500MiB`, `1000`: decimal units as Hugging Face counts them, binary ones with an i. Throws `usage`.
+std::uint64_t parse_size(const std::string& text, std::string_view option);
+
 /// The options that choose, rename and lay out tensors: the same for every command. CLI11 collects text;
-/// `parse` turns it into values and throws `usage`.
+/// `parse` turns it into values and throws `usage`. With a `side` they are called --left-include and so on.
 class StageOptions {
  public:
+  explicit StageOptions(std::string side = "") : side_(std::move(side)) {}
+
   void add_choice(CLI::App& app);  ///< --include, --exclude, --top-level-key
   void add_rename(CLI::App& app);  ///< --remap, --rename, --strip-wrappers, --strict-rules
   void add_cast(CLI::App& app);    ///< --dtype, --half, --allow-overflow, --require
   void add_target(CLI::App& app);  ///< --like, --allow-missing, --allow-unused
+  void add_like(CLI::App& app);    ///< --like alone
   void add_layout(CLI::App& app);  ///< --adapter, --module, --modules
 
   struct Parsed {
@@ -53,7 +72,12 @@ class StageOptions {
   Parsed parse() const;
 
  private:
-  const CLI::App* app_ = nullptr;
+  std::string flag(std::string_view name) const { return "--" + side_ + std::string(name); }
+  CLI::Option* add(const std::string& name, std::vector<std::string>& into, const std::string& help) const;
+  CLI::Option* placed(CLI::Option* option) const;
+
+  std::string side_;
+  CLI::App* app_ = nullptr;
   std::vector<std::string> include_, exclude_, remap_, rename_, module_, modules_;
   std::string top_level_key_, adapter_;
   std::vector<std::string> dtype_;

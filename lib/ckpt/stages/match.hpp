@@ -16,11 +16,15 @@ struct TargetTensor {
   DType dtype = DType::f32;
   Shape shape;
   std::optional<std::uint64_t> param_id = {};
+  std::string kind = {};     ///< of the module that owns it, as the target notes it; else empty
   std::string tied_to = {};  ///< an earlier tensor that lies at the same place; empty where there is none
 };
 struct Target {
   std::string file;  ///< as the user named it
   std::vector<TargetTensor> tensors;
+  /// Of a target that was laid out as the source is going to be: names that were one tensor before, in the
+  /// source's layout.
+  std::vector<std::pair<std::string, std::string>> ties_before_layout = {};
 };
 Target make_target(const Checkpoint& checkpoint);
 
