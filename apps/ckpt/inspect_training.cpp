@@ -20,6 +20,9 @@ namespace {
 /// Bytes of moments that are read without being asked for: a moment's time on any disk.
 constexpr std::uint64_t small_moments = 16U << 20;
 
+/// Each of them is looked for among all tensors; a file can name thousands.
+constexpr std::size_t most_optimizers = 16;
+
 double norm(const Tensor& tensor) {
   if (!can_measure(tensor.dtype) || repeats_too_much(tensor)) return NAN;
   TensorReader reader;
@@ -71,6 +74,10 @@ void TrainingView::read(const Checkpoint& checkpoint, Norms norms) {
   const bool is_record = is_burn_optimizer(checkpoint);
   std::vector<std::string> places{""};
   if (!is_record) places = find_torch_optimizers(checkpoint);
+  if (places.size() > most_optimizers) {
+    more_ = places.size() - most_optimizers;
+    places.resize(most_optimizers);
+  }
   for (const std::string& place : places) {
     Optimizer optimizer;
     optimizer.is_record = is_record;
@@ -112,6 +119,7 @@ void TrainingView::measure(Optimizer& optimizer, Norms norms) const {
 
 void TrainingView::print(const Paint& paint) const {
   for (const Optimizer& optimizer : optimizers_) print_optimizer(optimizer, paint);
+  if (more_ > 0) fmt::print("\n{} more\n", count(more_, "optimizer"));
   if (schedulers_.empty()) return;
   fmt::print("\n{}\n{}", paint.bold("learning-rate schedulers"),
              format_table(schedulers_, std::vector<bool>(3, false), "  "));

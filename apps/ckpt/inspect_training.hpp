@@ -38,6 +38,7 @@ class TrainingView {
   Value optimizer_json(const Optimizer& optimizer) const;
 
   std::vector<Optimizer> optimizers_;
+  std::size_t more_ = 0;                              // that are not looked at
   std::vector<std::vector<std::string>> schedulers_;  // where, which, how far
 };
 

@@ -133,6 +133,13 @@ OptimizerSource read_source(const TrainingOptions& options, const Checkpoint& wh
   if (!source.join.problem.empty())
     refuse(file.file, source.join.problem,
            is_record ? "" : "--param-names FILE names the parameters by position, one a line");
+  if (source.join.is_by_order && !source.join.open.empty() && whole.format == "safetensors")
+    refuse(whole.file,
+           fmt::format(
+               "a safetensors file does not keep the order of model.parameters(), and no shape proves that "
+               "of {}: {}",
+               count(source.join.open.size(), "parameter"), first_names(source.join.open)),
+           "--param-names FILE names the parameters by position, one a line");
   look_through(source, file.file, is_record, options.drop_orphans);
   return source;
 }

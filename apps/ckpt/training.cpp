@@ -119,35 +119,42 @@ void Training::take_source(OptimizerSource source) {
 }
 
 void Training::read_schedulers(const Checkpoint& whole) {
-  if (!options_.scheduler.empty()) {
-    Checkpoint record = load(options_.scheduler);
-    if (record.scalars.empty())
-      configurations_.emplace_back("scheduler: a constant rate, which has no state");
-    else scheduler_ = to_torch_scheduler(record);
-    if (!options_.scheduler_out.empty()) records_.push_back({options_.scheduler_out, std::move(record)});
-    return;
-  }
-  const std::vector<TorchScheduler> schedulers = find_torch_schedulers(whole);
+  const bool is_of_input = options_.scheduler.empty() || options_.scheduler == whole.file;
+  const Checkpoint other = is_of_input ? Checkpoint{} : load(options_.scheduler);
+  const Checkpoint& source = is_of_input ? whole : other;
+  if (source.format == "burnpack" && !is_of_input) return take_burn_scheduler(source);
+  const std::vector<TorchScheduler> schedulers = find_torch_schedulers(source);
   if (schedulers.empty() && options_.may_lack_scheduler) {
     records_.push_back({options_.scheduler_out, {}});
     return;
   }
   if (schedulers.size() != 1)
-    refuse(whole.file, schedulers.empty()
-                           ? "there is no scheduler's state"
-                           : fmt::format("{} places hold a scheduler's state", schedulers.size()));
+    refuse(source.file, schedulers.empty()
+                            ? "there is no scheduler's state"
+                            : fmt::format("{} places hold a scheduler's state", schedulers.size()));
+  if (is_of_input) places_.push_back(schedulers.front().place);
+  if (options_.scheduler_out.empty()) {
+    scheduler_ = schedulers.front().members;
+    return;
+  }
   BurnScheduler burn = [&] {
     try {
       return to_burn(schedulers.front());
     } catch (Error& error) {
-      throw error.in_file(whole.file).with_hint("leave --scheduler-out away, and build the scheduler anew");
+      throw error.in_file(source.file).with_hint("leave --scheduler-out away, and build the scheduler anew");
     }
   }();
-  burn.record.file = whole.file;
+  burn.record.file = source.file;
   configurations_.push_back(fmt::format("scheduler: {}", fmt::join(burn.configurations, "; ")));
   warnings_.insert(warnings_.end(), burn.warnings.begin(), burn.warnings.end());
-  places_.push_back(schedulers.front().place);
   records_.push_back({options_.scheduler_out, std::move(burn.record)});
+}
+
+void Training::take_burn_scheduler(const Checkpoint& record) {
+  if (!options_.scheduler_out.empty()) records_.push_back({options_.scheduler_out, record});
+  else if (record.scalars.empty())
+    configurations_.emplace_back("scheduler: a constant rate, which has no state");
+  else scheduler_ = to_torch_scheduler(record);
 }
 
 /// What goes into a record of its own is neither dropped nor left behind.

@@ -53,6 +53,7 @@ class Training {
   void drop_orphans_of_record(Checkpoint& whole);
   void take_source(OptimizerSource source);
   void read_schedulers(const Checkpoint& whole);
+  void take_burn_scheduler(const Checkpoint& record);
   void forget(Prepared& prepared) const;
   void make_record(Prepared& prepared);
   void tell_configuration(Prepared& prepared) const;

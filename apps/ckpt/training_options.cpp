@@ -12,7 +12,7 @@ void TrainingOptions::add(CLI::App& app) {
   app.add_option("--optimizer", optimizer,
                  "Take the optimizer's state from this file; a PyTorch OUT holds it beside the model")
       ->type_name("FILE");
-  app.add_option("--scheduler", scheduler, "The same for burn's record of a scheduler")->type_name("FILE");
+  app.add_option("--scheduler", scheduler, "The same for the state of a scheduler")->type_name("FILE");
   app.add_option("--optimizer-key", optimizer_key, "Which optimizer, where a checkpoint holds several")
       ->type_name("KEY");
   app.add_option("--optimizer-kind", optimizer_kind,

@@ -154,6 +154,30 @@ optimizer: AdamW (noted by the conversion), 4 parameters
 $ ckpt check renamed-optim.bpk --model renamed.bpk
 renamed-optim.bpk: 8 tensors, 0 errors, 0 warnings: sound
 
+# Model, optimizer and scheduler in files of their own.
+$ ckpt convert --quiet testdata/pytorch/training.pt weights.pt 2> /dev/null
+$ ckpt convert --quiet weights.pt apart.bpk --optimizer testdata/pytorch/training.pt --optimizer-out apart-optim.bpk --scheduler testdata/pytorch/training.pt --scheduler-out apart-scheduler.bpk 2> /dev/null
+$ cmp apart-optim.bpk optim.bpk && cmp apart-scheduler.bpk scheduler.bpk
+
+# safetensors files are sorted: the order of their tensors is no evidence.
+$ ckpt convert --quiet testdata/pytorch/training.pt weights.safetensors --adapter none 2> /dev/null
+$ ckpt convert weights.safetensors sorted.bpk --adapter pytorch-to-burn --optimizer testdata/pytorch/training.pt --optimizer-out sorted-optim.bpk
+ckpt: testdata/pytorch/training.pt: the state of parameter 0 has the shape [3, 4], but the model's is fc.bias [3]; no order of the model's parameters fits
+hint: --param-names FILE names the parameters by position, one a line
+[1]
+$ printf 'fc.weight\nhead.weight\nfc.bias\nnorm.weight\nnorm.bias\nhead.bias\n' > names.txt
+$ ckpt convert --quiet weights.safetensors sorted.bpk --adapter pytorch-to-burn --optimizer testdata/pytorch/training.pt --optimizer-out sorted-optim.bpk --param-names names.txt 2> /dev/null
+$ ckpt inspect --optimizer sorted-optim.bpk | head -n 9
+
+optimizer: AdamW (noted by the conversion), 6 parameters
+  parameter    id                    step  |moment_1|  |moment_2|
+  fc.bias      15353742234573190687     3       2.604        2.82
+  fc.weight    13460863479239238481     3       3.187       3.575
+  head.bias    778772401803708928       3       9.104       9.281
+  head.weight  7019066725330748605      3       13.33       13.64
+  norm.beta    16531564337733803945     3        6.93       7.147
+  norm.gamma   1696483471634668674      3       4.766       4.983
+
 # The optimizer stays behind only with a word.
 $ ckpt convert --quiet testdata/pytorch/training.pt alone.bpk
 ckpt: testdata/pytorch/training.pt: warning: burnpack has no place for 3 values (epoch, …): left behind

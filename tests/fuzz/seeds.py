@@ -37,6 +37,7 @@ def seeds(path: Path, data: bytes):
         yield "json", header
     elif path.suffix == ".bpk":
         yield "burnpack", data
+        yield "training", data
         if len(data) > 10:
             yield "burnpack", data[10 : 10 + struct.unpack_from("<I", data, 6)[0]]
     elif path.suffix in {".mpk", ".gz"}:
@@ -48,6 +49,7 @@ def seeds(path: Path, data: bytes):
         yield "rules", data
     elif path.suffix in {".pt", ".pth", ".bin", ".ckpt", ".pkl"}:
         yield "pytorch", data
+        yield "training", data
         if data.startswith(b"PK"):
             yield "zip", data
             for pickle in pickles(path):

@@ -37,11 +37,10 @@ std::optional<std::uint64_t> whole(const Value& value) {
 }
 
 /// The row whose burn paths fit all tensors of one parameter; AdamW's are Adam's, Muon's are SGD's.
-const OptimizerKind* kind_of(const std::vector<std::string_view>& paths, bool has_momentum_time) {
-  if (paths.empty()) return has_momentum_time ? nullptr : find_optimizer("SGD");
+const OptimizerKind* kind_of(const std::vector<std::string_view>& paths) {
+  if (paths.empty()) return find_optimizer("SGD");  // without momentum it keeps nothing
   for (const OptimizerKind& kind : optimizer_table()) {
-    if (kind.moments.empty()) continue;
-    if (kind.name == "Muon") continue;
+    if (kind.moments.empty() || kind.name == "Muon") continue;
     if (std::ranges::all_of(paths, [&](std::string_view path) {
           return std::ranges::any_of(kind.moments, [&](const MomentRow& row) { return row.burn == path; });
         }))
@@ -96,7 +95,7 @@ class Reader {
       result.path = path->second;
     std::vector<std::string_view> paths;
     for (const auto& [path, tensor] : parts.tensors) paths.push_back(path);
-    const OptimizerKind* kind = kind_of(paths, false);
+    const OptimizerKind* kind = kind_of(paths);
     note_kind(kind, paths);
     for (const auto& [path, tensor] : parts.tensors) {
       const MomentRow* row = nullptr;

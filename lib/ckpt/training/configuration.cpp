@@ -54,7 +54,7 @@ std::string literal(const HyperRow& row, double value) {
     case Literal::flag:
       return value != 0 ? "true" : "false";
     case Literal::integer:
-      return fmt::format("{}", static_cast<std::int64_t>(value));
+      return fmt::format("{:.0f}", value);
     case Literal::real:
     case Literal::tuple:
       break;

@@ -175,6 +175,7 @@ class PositionJoin {
   }
 
   void take_order() {
+    join_.is_by_order = true;
     if (keys_.size() > model_.size()) {
       join_.problem =
           fmt::format("the optimizer has {} parameters, the model {}", keys_.size(), model_.size());

@@ -13,6 +13,7 @@ struct Join {
   std::string how;                 ///< one clause: what the order rests on
   std::string problem;             ///< why there is no match; then `names` is empty
   std::vector<std::string> open;   ///< parameters that share their shape with another: no shape proves these
+  bool is_by_order = false;        ///< the order of the model's tensors decided, not names
   bool is_ambiguous = false;       ///< another order of the groups would fit the shapes as well
 };
 

@@ -116,7 +116,7 @@ void find_places(const Value& value, const std::string& path, std::vector<TorchS
 
 /// The rate that burn's scheduler returned last, by its own arithmetic: it multiplies once a call.
 double rate_after(double initial, double gamma, std::uint64_t steps) {
-  constexpr std::uint64_t most_products = 10'000'000;
+  constexpr std::uint64_t most_products = 1'000'000;
   double rate = initial / gamma;
   if (steps > most_products) return rate * std::pow(gamma, static_cast<double>(steps));
   for (std::uint64_t i = 0; i < steps; ++i) rate *= gamma;
@@ -169,7 +169,8 @@ const SchedulerKind* row_of(std::string_view key, const Scalar& scalar) {
 
 std::optional<std::uint64_t> whole(const Scalar& scalar) {
   if (const auto* u = std::get_if<std::uint64_t>(&scalar)) return *u;
-  if (const auto* i = std::get_if<std::int64_t>(&scalar)) return static_cast<std::uint64_t>(*i);
+  if (const auto* i = std::get_if<std::int64_t>(&scalar); i != nullptr && *i >= -1)
+    return static_cast<std::uint64_t>(*i);  // -1 is 2^64 - 1, as the unsigned ones begin
   if (const auto* d = std::get_if<double>(&scalar); d != nullptr && *d >= 0 && *d < 9007199254740992.0)
     return static_cast<std::uint64_t>(*d);
   return std::nullopt;
@@ -186,7 +187,9 @@ std::optional<std::uint64_t> steps_of(const SchedulerKind& kind, const Scalar& s
       return number;
     case Counting::countdown: {
       const std::optional<double> total = number_of(members.find("total_iters"));
-      if (!total || !number || *number == 0 || *total + 1 < static_cast<double>(*number)) return std::nullopt;
+      if (!total || !number || *number == 0 || *total > static_cast<double>(most_steps) ||
+          *total + 1 < static_cast<double>(*number))
+        return std::nullopt;
       return static_cast<std::uint64_t>(*total) + 1 - *number;
     }
     case Counting::rate: {
@@ -198,7 +201,8 @@ std::optional<std::uint64_t> steps_of(const SchedulerKind& kind, const Scalar& s
       const std::optional<double> base = number_of(&bases->front());
       if (!base || *base <= 0 || *gamma <= 0 || *gamma == 1 || *rate <= 0) return std::nullopt;
       const double steps = std::round(std::log(*rate / *base) / std::log(*gamma)) + 1;
-      return steps < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(steps));
+      if (!(steps >= 0) || steps > static_cast<double>(most_steps)) return std::nullopt;
+      return static_cast<std::uint64_t>(steps);
     }
     case Counting::none:
       break;

@@ -151,8 +151,8 @@ struct Node {
   const Value* value = nullptr;  // nothing but an object is taken apart
 
   Node& member(std::string_view key) {
-    for (auto& [name, node] : members)
-      if (name == key) return node;
+    for (std::size_t i = members.size(); i-- > 0;)  // mostly the one that came last
+      if (members[i].first == key) return members[i].second;
     return members.emplace_back(key, Node{}).second;
   }
 };
