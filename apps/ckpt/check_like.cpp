@@ -8,6 +8,7 @@
 #include "ckpt/codec/json.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/report/compare.hpp"
+#include "edits.hpp"
 #include "name_lists.hpp"
 #include "pipeline.hpp"
 #include "sarif.hpp"
@@ -25,7 +26,7 @@ struct Question {
   const MatchOptions& match;
 };
 
-/// How a source, laid out as the target is, fits it.
+/// How a source, carried as far as `convert --like` does, fits the target.
 struct Fit {
   Prepared source;
   Target target;
@@ -38,7 +39,9 @@ Fit fit(Prepared source, const Question& question) {
   try {
     result.target = target_of(question.like, question.direction, question.kinds);
     result.source = source;
+    fit_names(result.source, result.target);
     adapt(result.source, question.direction, question.kinds, &result.target);
+    restore(result.source, result.target);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::refused) throw;
     result.undecided = error.hint().empty() ? error.message() : error.message() + "; " + error.hint();

@@ -242,7 +242,7 @@ class Decider {
           const Target* target)
       : direction_(direction), rules_(rules) {
     if (target != nullptr)
-      for (const TargetTensor& tensor : target->tensors) target_.emplace(tensor.name, &tensor.shape);
+      for (const TargetTensor& tensor : target->tensors) target_.emplace(tensor.name, &tensor);
     names_.reserve(checkpoint.tensors.size());
     for (const Tensor& tensor : checkpoint.tensors) names_.emplace(tensor.name, &tensor);
     for (const Tensor& tensor : checkpoint.tensors) {
@@ -313,12 +313,17 @@ class Decider {
 
   const Shape* target_shape(const Module& module, std::string_view leaf) const {
     const auto at = target_.find(join_path(module.path, leaf));
-    return at == target_.end() ? nullptr : at->second;
+    return at == target_.end() ? nullptr : &at->second->shape;
   }
 
-  /// What the names and shapes of the target say. A square matrix fits either way and says nothing.
+  /// What the target says: its own kinds, then its names and shapes. A square matrix fits either way and says
+  /// nothing.
   std::optional<Verdict> by_target(const Module& module) const {
     if (target_.empty()) return std::nullopt;
+    for (const Tensor* tensor : module.tensors)
+      if (const auto at = target_.find(tensor->name); at != target_.end())
+        if (const ModuleKind* told = find_kind(at->second->kind); told != nullptr && !told->is_owner())
+          return Verdict{told, fmt::format("the target says that {} is of that kind", module.path)};
     const Tensor* weight = module.find("weight");
     const Tensor* vector = weight != nullptr ? weight : module.find("gamma");
     const std::string_view norm_leaf = direction_ == Direction::pytorch_to_burn ? "gamma" : "weight";
@@ -500,7 +505,7 @@ class Decider {
 
   Direction direction_;
   const std::vector<KindRule>& rules_;
-  std::unordered_map<std::string, const Shape*> target_;
+  std::unordered_map<std::string, const TargetTensor*> target_;
   std::unordered_map<std::string_view, const Tensor*> names_;
   std::unordered_map<std::string_view, std::size_t> index_;
   std::vector<Module> modules_;

@@ -27,7 +27,8 @@ std::string Mismatch::wanted() const {
 Target make_target(const Checkpoint& checkpoint) {
   Target target{.file = checkpoint.file, .tensors = {}};
   for (const Tensor& tensor : checkpoint.tensors)
-    target.tensors.push_back({tensor.name, tensor.dtype, tensor.shape, tensor.param_id});
+    target.tensors.push_back(
+        {tensor.name, tensor.dtype, tensor.shape, tensor.param_id, tensor.recorded_kind});
   for (const Tie& tie : find_ties(checkpoint))
     target.tensors[tie.tensor].tied_to = checkpoint.tensors[tie.same_as].name;
   return target;

@@ -16,6 +16,7 @@ struct TargetTensor {
   DType dtype = DType::f32;
   Shape shape;
   std::optional<std::uint64_t> param_id = {};
+  std::string kind = {};     ///< of the module that owns it, where a lock file says so
   std::string tied_to = {};  ///< an earlier tensor that lies at the same place; empty where there is none
 };
 struct Target {
