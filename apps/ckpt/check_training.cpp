@@ -12,8 +12,8 @@
 #include "ckpt/training/bias_correction.hpp"
 #include "ckpt/training/burn_state.hpp"
 #include "ckpt/training/lint.hpp"
+#include "optimizer_source.hpp"
 #include "pipeline.hpp"
-#include "training.hpp"
 
 namespace ckpt {
 namespace {
@@ -37,7 +37,7 @@ FindingId id_of(StateFault::Kind kind) {
 }
 
 bool is_all_zero(const Tensor& tensor) {
-  if (!can_measure(tensor.dtype)) return false;
+  if (!can_measure(tensor.dtype) || repeats_too_much(tensor)) return false;
   TensorReader reader;
   StatisticsGatherer gatherer(tensor.dtype);
   reader.start(tensor);

@@ -47,8 +47,8 @@ Convert with_learner_epoch(Convert options, std::optional<OutputFolder>& folder)
     options.input = from->model();
     const Format* to = format_for_extension(options.output);
     if (to != nullptr && to->convention == Convention::pytorch) {
-      options.training.optimizer = from->optimizer();
-      options.training.scheduler = from->scheduler();
+      if (options.training.optimizer.empty()) options.training.optimizer = from->optimizer();
+      if (options.training.scheduler.empty()) options.training.scheduler = from->scheduler();
     }
   } else if (options.epoch) {
     const LearnerEpoch to{options.output, *options.epoch};
@@ -92,6 +92,9 @@ ExitStatus run(const Convert& given) {
   Training training(options.training, whole, stages, format);
   if (shard_limit && training.format().plan != format.plan)
     throw Error(ErrorKind::usage, "a set of shards holds weights alone").with_hint("leave out --shard-size");
+  if (edits.any() && options.training.is_wanted())
+    throw Error(ErrorKind::usage, "what changes the weights would not reach the optimizer's state")
+        .with_hint("convert without --dequantize, --permute-rope, --stack and --unstack");
   Prepared prepared = prepare(std::move(whole), stages);
   require_deliverable(prepared.checkpoint);
   const std::string from = prepared.checkpoint.format;
@@ -103,9 +106,10 @@ ExitStatus run(const Convert& given) {
   if (!stages.like.empty()) target = load_target(stages.like, direction, stages.kinds);
   if (target) fit_names(prepared, *target);
   training.carry_along(prepared, direction, stages, target ? &*target : nullptr);
+  if (target) restore_before_layout(prepared, *target);
   adapt(prepared, direction, stages.kinds, target ? &*target : nullptr);
   tell_edits(prepared);
-  if (target) restore(prepared, *target);
+  if (target) restore_after_layout(prepared, *target);
   if (target) match_target(prepared, *target, stages.match);
   cast_types(prepared, stages);
   warn_of_losses(prepared, format);
@@ -129,7 +133,10 @@ ExitStatus run(const Convert& given) {
 
   print_warnings(prepared, talk);
   if (options.json) {
-    if (options.verify && !writing.dry_run) verify_output(output, options.output, talk);
+    if (options.verify && !writing.dry_run) {
+      verify_output(output, options.output, talk);
+      training.verify(talk);
+    }
     Value doc = Value::object();
     doc.set("schema", 1)
         .set("input", options.input)
@@ -153,7 +160,10 @@ ExitStatus run(const Convert& given) {
   print_account(prepared, stages, options.explain, talk);
   print_casts(written.casts, prepared.checkpoint, talk);
   training.print(options.explain, talk);
-  if (options.verify && !writing.dry_run) verify_output(output, options.output, talk);
+  if (options.verify && !writing.dry_run) {
+    verify_output(output, options.output, talk);
+    training.verify(talk);
+  }
   return ExitStatus::done;
 }
 
@@ -176,9 +186,11 @@ std::function<ExitStatus()> add_convert(CLI::App& app) {
   options->stages.add_cast(app);
   options->edits.add(app);
   options->training.add(app);
-  app.add_option("--epoch", options->epoch,
-                 "IN or OUT is the checkpoint folder of burn's Learner: take this epoch's files")
-      ->type_name("N");
+  CLI::Option* epoch =
+      app.add_option("--epoch", options->epoch,
+                     "IN or OUT is the checkpoint folder of burn's Learner: take this epoch's files")
+          ->type_name("N");
+  for (const char* name : {"--optimizer-out", "--scheduler-out"}) app.get_option(name)->excludes(epoch);
   options->writing.add(app);
   app.add_flag(
       "--explain{*}", options->explained,

@@ -112,13 +112,25 @@ void fit_names(Prepared& prepared, const Target& target) {
   prepared.edits.push_back(std::move(report));
 }
 
-void restore(Prepared& prepared, const Target& target) {
-  Edited edited = restore_counters(std::move(prepared.checkpoint), target);
-  prepared.checkpoint = std::move(edited.checkpoint);
-  if (edited.report.edits.empty()) return;
-  for (const Edit& made : edited.report.edits)
-    prepared.steps.push_back({made.name, made.from, made.what, no_decision});
-  prepared.edits.push_back(std::move(edited.report));
+void restore_before_layout(Prepared& prepared, const Target& target) {
+  Edited tied = restore_ties(std::move(prepared.checkpoint), target.ties_before_layout);
+  prepared.checkpoint = std::move(tied.checkpoint);
+  if (!tied.report.edits.empty()) prepared.edits.push_back(std::move(tied.report));
+}
+
+void restore_after_layout(Prepared& prepared, const Target& target) {
+  const auto add = [&](Edited edited) {
+    prepared.checkpoint = std::move(edited.checkpoint);
+    if (edited.report.edits.empty()) return;
+    for (const Edit& made : edited.report.edits)
+      prepared.steps.push_back({made.name, made.from, made.what, no_decision});
+    prepared.edits.push_back(std::move(edited.report));
+  };
+  std::vector<std::pair<std::string, std::string>> ties;
+  for (const TargetTensor& tensor : target.tensors)
+    if (!tensor.tied_to.empty()) ties.emplace_back(tensor.name, tensor.tied_to);
+  add(restore_ties(std::move(prepared.checkpoint), ties));
+  add(restore_counters(std::move(prepared.checkpoint), target));
 }
 
 void tell_edits(Prepared& prepared) {

@@ -24,6 +24,8 @@ class EditOptions {
     RopeOptions rope;
     std::vector<Rule> unstack;
     std::vector<Rule> stack;
+
+    bool any() const { return dequantize || !rope.names.empty() || !unstack.empty() || !stack.empty(); }
   };
   Parsed parse() const;
 
@@ -42,8 +44,12 @@ void edit(Prepared& prepared, const EditOptions::Parsed& options);
 /// not. Before the layout.
 void fit_names(Prepared& prepared, const Target& target);
 
-/// Adds what the target has and what follows from other tensors. After the layout.
-void restore(Prepared& prepared, const Target& target);
+/// Adds names that are tied to others in the target, where that was in the source's layout. Before the layout.
+void restore_before_layout(Prepared& prepared, const Target& target);
+
+/// Adds what the target has and what follows from other tensors: tied names, counters of batches. After the
+/// layout.
+void restore_after_layout(Prepared& prepared, const Target& target);
 
 /// Tells of every step what edits did to the tensor before: call once after the layout.
 void tell_edits(Prepared& prepared);

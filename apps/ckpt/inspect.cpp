@@ -118,13 +118,15 @@ Value document(const std::string& file, const Checkpoint& checkpoint, const Insp
     doc.set("id", hex(identity->id)).set("weights_id", hex(identity->weights_id));
   }
   Value tensors = Value::array();
+  std::vector<Value> statistics;
+  if (options.stats) statistics = statistics_json(checkpoint.tensors);
   Digester digest;
   for (std::size_t i = 0; i < checkpoint.tensors.size(); ++i) {
     const Tensor& tensor = checkpoint.tensors[i];
     Value row = tensor_json(tensor, checkpoint, same, i);
     if (options.sha256 && !repeats_too_much(tensor)) row.set("sha256", digest(tensor));
     if (identity) row.set("digest", hex(identity->tensors[i]));
-    if (options.stats) row.set("statistics", statistics_json(tensor));
+    if (options.stats) row.set("statistics", std::move(statistics[i]));
     tensors.push(std::move(row));
   }
   doc.set("tensors", std::move(tensors));

@@ -9,6 +9,7 @@
 #include "ckpt/core/plan.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/kernels/decode.hpp"
+#include "ckpt/kernels/parallel.hpp"
 #include "ckpt/kernels/statistics.hpp"
 #include "ckpt/kernels/tensor_reader.hpp"
 #include "ckpt/report/identity.hpp"
@@ -36,6 +37,18 @@ std::optional<Statistics> measure(const Tensor& tensor, TensorReader& reader) {
   reader.start(tensor);
   for (auto piece = reader.next(); !piece.empty(); piece = reader.next()) gatherer.add(piece);
   return gatherer.finish();
+}
+
+/// Of every tensor, several at a time.
+std::vector<std::optional<Statistics>> measure_all(const std::vector<Tensor>& tensors) {
+  std::vector<std::uint64_t> sizes;
+  for (const Tensor& tensor : tensors) sizes.push_back(tensor.byte_size());
+  std::vector<std::optional<Statistics>> all(tensors.size());
+  in_parallel(largest_first(sizes), [&] {
+    const auto reader = std::make_shared<TensorReader>(2U << 20);
+    return [&, reader](std::size_t i) { all[i] = measure(tensors[i], *reader); };
+  });
+  return all;
 }
 
 /// A bound of a tensor in the spelling of its type.
@@ -268,11 +281,12 @@ void print_tensor_report(const Checkpoint& checkpoint, const Tensor& tensor, con
   fmt::print("\nfrom, how many\n{}", format_table(bars, {true, true, false}, "  "));
 }
 
-Value statistics_json(const Tensor& tensor) {
-  TensorReader reader;
-  Value row = Value::object();
-  if (const std::optional<Statistics> s = measure(tensor, reader)) set_statistics(row, tensor.dtype, *s);
-  return row;
+std::vector<Value> statistics_json(const std::vector<Tensor>& tensors) {
+  const std::vector<std::optional<Statistics>> statistics = measure_all(tensors);
+  std::vector<Value> rows(tensors.size(), Value::object());
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (statistics[i]) set_statistics(rows[i], tensors[i].dtype, *statistics[i]);
+  return rows;
 }
 
 void print_statistics(const Checkpoint& checkpoint, const Paint& paint) {
@@ -289,13 +303,14 @@ void print_statistics(const Checkpoint& checkpoint, const Paint& paint) {
     fmt::print("\n");
     print_sizes(by_root, paint);
   }
-  TensorReader reader;
+  const std::vector<std::optional<Statistics>> statistics = measure_all(checkpoint.tensors);
   std::vector<std::vector<std::string>> rows{
       {"name", "dtype", "shape", "min", "max", "mean", "std", "zeros", "NaN", "infinite"}};
-  for (const Tensor& tensor : checkpoint.tensors) {
+  for (std::size_t i = 0; i < statistics.size(); ++i) {
+    const Tensor& tensor = checkpoint.tensors[i];
     std::vector<std::string> row{printable(tensor.name), std::string(name(tensor.dtype)),
                                  to_string(tensor.shape)};
-    std::ranges::move(statistics_row(tensor.dtype, measure(tensor, reader)), std::back_inserter(row));
+    std::ranges::move(statistics_row(tensor.dtype, statistics[i]), std::back_inserter(row));
     rows.push_back(std::move(row));
   }
   fmt::print("\n{}", format_table(rows, {false, false, false, true, true, true, true, true, true, true}));

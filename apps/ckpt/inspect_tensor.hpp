@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ckpt/core/checkpoint.hpp"
 #include "ckpt/core/value.hpp"
@@ -26,7 +27,7 @@ void print_tensor_report(const Checkpoint& checkpoint, const Tensor& tensor, con
 
 /// Statistics of every tensor in one pass over the data (`inspect --stats`); `null` members where a type
 /// has no order.
-Value statistics_json(const Tensor& tensor);
+std::vector<Value> statistics_json(const std::vector<Tensor>& tensors);
 void print_statistics(const Checkpoint& checkpoint, const Paint& paint);
 
 /// Writes one tensor as .npy, whole or not at all.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ckpt/codec/json.hpp"
+#include "ckpt/core/checked.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/kernels/statistics.hpp"
 #include "ckpt/kernels/tensor_reader.hpp"
@@ -11,7 +12,7 @@
 #include "ckpt/training/burn_state.hpp"
 #include "ckpt/training/join.hpp"
 #include "ckpt/training/torch_state.hpp"
-#include "training.hpp"
+#include "optimizer_source.hpp"
 
 namespace ckpt {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 constexpr std::uint64_t small_moments = 16U << 20;
 
 double norm(const Tensor& tensor) {
-  if (!can_measure(tensor.dtype)) return NAN;
+  if (!can_measure(tensor.dtype) || repeats_too_much(tensor)) return NAN;
   TensorReader reader;
   StatisticsGatherer gatherer(tensor.dtype);
   reader.start(tensor);
@@ -96,7 +97,8 @@ void TrainingView::name_parameters(const Checkpoint& checkpoint, OptimizerState&
 void TrainingView::measure(Optimizer& optimizer, Norms norms) const {
   std::uint64_t bytes = 0;
   for (const ParameterState& parameter : optimizer.state.parameters)
-    for (const Tensor& moment : parameter.moments) bytes += moment.byte_size();
+    for (const Tensor& moment : parameter.moments)
+      bytes = checked_add(bytes, moment.byte_size()).value_or(UINT64_MAX);
   if (norms == Norms::none || (norms == Norms::small && bytes > small_moments)) return;
   const std::vector<const MomentRow*> rows = columns(optimizer.state);
   for (const ParameterState& parameter : optimizer.state.parameters) {

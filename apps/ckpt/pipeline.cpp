@@ -15,6 +15,7 @@
 #include "ckpt/stages/filter.hpp"
 #include "ckpt/stages/renumber.hpp"
 #include "ckpt/stages/root.hpp"
+#include "ckpt/stages/ties.hpp"
 #include "name_lists.hpp"
 
 namespace ckpt {
@@ -245,9 +246,13 @@ Target target_of(Checkpoint checkpoint, Direction direction, const std::vector<K
                           : direction == Direction::burn_to_pytorch ? Convention::pytorch
                                                                     : Convention::either;
   const Convention is = convention_of(checkpoint);
-  if (goal != Convention::either && is != Convention::either && is != goal)
-    checkpoint = lay_out(std::move(checkpoint), direction, kinds).checkpoint;
-  return make_target(checkpoint);
+  if (goal == Convention::either || is == Convention::either || is == goal) return make_target(checkpoint);
+  std::vector<std::pair<std::string, std::string>> ties;
+  for (const Tie& tie : find_ties(checkpoint))
+    ties.emplace_back(checkpoint.tensors[tie.tensor].name, checkpoint.tensors[tie.same_as].name);
+  Target target = make_target(lay_out(std::move(checkpoint), direction, kinds).checkpoint);
+  target.ties_before_layout = std::move(ties);
+  return target;
 }
 
 Convention convention_of(const Checkpoint& checkpoint) {

@@ -92,4 +92,11 @@ std::string some_names(const std::vector<std::string>& names, const Talk& talk, 
   return out;
 }
 
+std::string first_names(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 5); ++i)
+    text += (i == 0 ? "" : ", ") + printable(names[i]);
+  return names.size() > 5 ? text + ", …" : text;
+}
+
 }  // namespace ckpt

@@ -58,4 +58,7 @@ std::string grouped(std::uint64_t number);
 /// Up to `at_most` names, printable, and how many more there are; all of them when verbose.
 std::string some_names(const std::vector<std::string>& names, const Talk& talk, std::size_t at_most = 10);
 
+/// The first five names, printable, and an ellipsis where there are more.
+std::string first_names(const std::vector<std::string>& names);
+
 }  // namespace ckpt

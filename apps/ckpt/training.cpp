@@ -9,9 +9,6 @@
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/formats/pytorch/writer.hpp"
-#include "ckpt/kernels/statistics.hpp"
-#include "ckpt/kernels/tensor_reader.hpp"
-#include "ckpt/stages/root.hpp"
 #include "ckpt/training/burn_state.hpp"
 #include "ckpt/training/configuration.hpp"
 #include "ckpt/training/orphans.hpp"
@@ -20,18 +17,6 @@
 
 namespace ckpt {
 namespace {
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    std::string line = text.substr(at, end - at);
-    if (line.ends_with('\r')) line.pop_back();
-    if (!line.empty()) lines.push_back(std::move(line));
-    at = end + 1;
-  }
-  return lines;
-}
 
 /// Whether `name` is the place or lies below it.
 bool is_below(std::string_view name, std::string_view place) {
@@ -72,69 +57,11 @@ std::string rate_text(const Value& hypers) {
              : fmt::format("{} (initially {})", rust_float(now), rust_float(*first));
 }
 
-std::string some(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 5); ++i)
-    text += (i == 0 ? "" : ", ") + printable(names[i]);
-  return names.size() > 5 ? text + ", …" : text;
-}
-
 }  // namespace
-
-void TrainingOptions::add(CLI::App& app) {
-  app.add_option("--optimizer-out", optimizer_out,
-                 "Write the optimizer's state as burn's record, keyed by the ids of OUT")
-      ->type_name("FILE");
-  app.add_option("--scheduler-out", scheduler_out,
-                 "Write the state of the learning-rate scheduler as burn's record")
-      ->type_name("FILE");
-  app.add_option("--optimizer", optimizer,
-                 "Take the optimizer's state from this file; a PyTorch OUT holds it beside the model")
-      ->type_name("FILE");
-  app.add_option("--scheduler", scheduler, "The same for burn's record of a scheduler")->type_name("FILE");
-  app.add_option("--optimizer-key", optimizer_key, "Which optimizer, where a checkpoint holds several")
-      ->type_name("KEY");
-  app.add_option("--optimizer-kind", optimizer_kind,
-                 "Adam or AdamW, SGD or Muon, where the state does not tell")
-      ->type_name("KIND");
-  app.add_option("--param-names", param_names, "Names of the parameters by position, one a line")
-      ->type_name("FILE");
-  app.add_option("--hyper", hypers, "A setting of the optimizer that is written (repeatable)")
-      ->type_name("KEY=VALUE")
-      ->take_all()
-      ->allow_extra_args(false);
-  app.add_option("--model", model, "With --drop-orphans: the model that the record IN belongs to")
-      ->type_name("FILE");
-  app.add_flag("--drop-orphans", drop_orphans,
-               "Leave out the state of parameters that the model does not have");
-}
-
-double read_number(const Tensor& tensor) {
-  if (!can_measure(tensor.dtype))
-    fail(ErrorKind::refused, "tensor {}: {} is no number", printable(tensor.name), name(tensor.dtype));
-  TensorReader reader(1U << 12);
-  reader.start(tensor);
-  StatisticsGatherer gatherer(tensor.dtype);
-  for (auto piece = reader.next(); !piece.empty(); piece = reader.next()) gatherer.add(piece);
-  const Statistics statistics = gatherer.finish();
-  return statistics.finite() == 0 ? -1 : static_cast<double>(statistics.min);
-}
-
-std::optional<OptimizerState> read_optimizer(const Checkpoint& checkpoint, const std::string& key) {
-  if (is_burn_optimizer(checkpoint)) return read_burn_optimizer(checkpoint);
-  std::vector<std::string> places = find_torch_optimizers(checkpoint);
-  if (!key.empty()) places = {key == "." ? "" : key};
-  if (places.empty()) return std::nullopt;
-  if (places.size() > 1)
-    refuse(checkpoint.file,
-           fmt::format("{} places hold an optimizer's state: {}", places.size(), some(places)),
-           fmt::format("--optimizer-key {} takes one of them", printable(places.front())));
-  return read_torch_optimizer(checkpoint, places.front(), read_number);
-}
 
 Training::Training(const TrainingOptions& options, Checkpoint& whole, const StageOptions::Parsed& stages,
                    const Format& format)
-    : options_(options), format_(format) {
+    : options_(options), format_(format), like_(stages.like) {
   const auto need = [](bool is_right, const char* what, const char* hint) {
     if (!is_right) throw Error(ErrorKind::usage, what).with_hint(hint);
   };
@@ -166,7 +93,7 @@ Training::Training(const TrainingOptions& options, Checkpoint& whole, const Stag
   }
   need(!options.drop_orphans || wants_records || wants_nested, "--drop-orphans needs the model of the record",
        "name it with --model");
-  if (reads_state) read_state(whole, stages);
+  if (reads_state) take_source(read_source(options, whole, stages));
   if (!options.scheduler_out.empty() || !options.scheduler.empty()) read_schedulers(whole);
   if (wants_nested) format_.plan = plan_pytorch_training;
   is_left_behind_ = is_burnpack && !wants_records && !find_torch_optimizers(whole).empty();
@@ -181,74 +108,14 @@ void Training::drop_orphans_of_record(Checkpoint& whole) {
   orphan_tensors_ = before - whole.tensors.size();
 }
 
-void Training::read_state(const Checkpoint& whole, const StageOptions::Parsed& stages) {
-  is_of_input_ = options_.optimizer.empty() || options_.optimizer == whole.file;
-  const Checkpoint other = is_of_input_ ? Checkpoint{} : load(options_.optimizer);
-  const Checkpoint& source = is_of_input_ ? whole : other;
-  state_ = read_optimizer(source, options_.optimizer_key);
-  if (!state_) refuse(source.file, "there is no optimizer's state", "ckpt inspect shows what there is");
-  const std::string& file = source.file;
-  integrity_ = source.integrity;
-  if (!options_.optimizer_kind.empty()) {
-    const OptimizerKind* kind = find_optimizer(options_.optimizer_kind);
-    if (kind == nullptr || state_->kind == nullptr || kind->moments.data() != state_->kind->moments.data())
-      refuse(file, fmt::format("--optimizer-kind {}: the state is not of that kind, but of {}",
-                               printable(options_.optimizer_kind),
-                               state_->kind == nullptr ? "an unknown one" : state_->kind->name));
-    state_->kind = kind;
-    state_->evidence = "given";
-  }
-  const std::string_view kind = state_->kind == nullptr ? "this optimizer" : state_->kind->name;
-  if (state_->kind == nullptr || state_->kind->config.empty())
-    refuse(file,
-           fmt::format("{}: {} {}", state_->place.empty() ? "optimizer" : state_->place, kind,
-                       state_->kind == nullptr ? "is none of those that burn has" : state_->kind->why_not),
-           "leave the optimizer's state out: convert the model alone");
-  if (!state_->other_kinds.empty())
-    refuse(file,
-           fmt::format("the record holds the state of several optimizers: {}, {}", kind,
-                       fmt::join(state_->other_kinds, ", ")),
-           "PyTorch keeps a state for each: save them apart in burn");
-  if (!state_->unknown.empty())
-    refuse(file, fmt::format("{} has no place for {}", kind, some(state_->unknown)));
-
-  std::vector<std::string> dropped;
-  const Checkpoint model = select_root(whole, stages.top_level_key, dropped);
-  const bool is_record = is_burn_optimizer(source);
-  join_ = is_record
-              ? join_by_id(*state_, model)
-              : join_by_position(*state_, model,
-                                 options_.param_names.empty() ? std::vector<std::string>{}
-                                                              : lines_of(read_text(options_.param_names)));
-  if (!join_.problem.empty())
-    refuse(file, join_.problem,
-           is_record ? "" : "--param-names FILE names the parameters by position, one a line");
-  if (join_.is_ambiguous)
+void Training::take_source(OptimizerSource source) {
+  if (source.join.is_ambiguous)
     warnings_.push_back(
-        fmt::format("shapes alone leave the order of the parameters open: {} was taken", join_.how));
-  std::vector<std::string> incomplete;
-  for (const ParameterState& parameter : state_->parameters) {
-    const std::string where = fmt::format("{} {}", is_record ? "id" : "position", parameter.key);
-    explained_.push_back(
-        fmt::format("{} -> {}: {}", where,
-                    parameter.name.empty() ? "(the model has no such parameter)" : printable(parameter.name),
-                    parameter.step ? fmt::format("step {}", *parameter.step) : "no step"));
-    for (const Tensor& moment : parameter.moments)
-      explained_.back() += fmt::format(", {} {}", printable(moment.name), to_string(moment.shape));
-    if (parameter.name.empty())
-      orphans_.push_back(parameter.key), orphan_tensors_ += parameter.moments.size();
-    else if (!parameter.missing.empty())
-      incomplete.push_back(fmt::format("{} of {}", parameter.missing.front(), where));
-  }
-  if (!orphans_.empty() && !options_.drop_orphans)
-    refuse(file,
-           fmt::format("{} of {} with state are not in the model: {}", orphans_.size(),
-                       count(state_->parameters.size(), "parameter"), some(orphans_)),
-           "--drop-orphans leaves them out");
-  if (!incomplete.empty())
-    refuse(file, fmt::format("the state is not complete: {} is missing", some(incomplete)));
-  std::erase_if(state_->parameters, [](const ParameterState& parameter) { return parameter.name.empty(); });
-  if (is_of_input_) places_.push_back(state_->place);
+        fmt::format("shapes alone leave the order of the parameters open: {} was taken", source.join.how));
+  if (source.is_of_input) places_.push_back(source.state.place);
+  orphans_ = source.orphans;
+  orphan_tensors_ = source.orphan_tensors;
+  source_ = std::move(source);
 }
 
 void Training::read_schedulers(const Checkpoint& whole) {
@@ -296,10 +163,11 @@ void Training::forget(Prepared& prepared) const {
 void Training::carry_along(Prepared& prepared, Direction direction, const StageOptions::Parsed& stages,
                            const Target* target) {
   forget(prepared);
-  if (!state_) return;
-  follow_names(*state_, prepared.remap);
-  Carried carried = carry(*state_, prepared.checkpoint, direction, stages.kinds, target);
-  state_ = std::move(carried.state);
+  if (!source_) return;
+  follow_names(source_->state, prepared.remap);
+  for (const EditReport& edits : prepared.edits) follow_names(source_->state, edits);
+  Carried carried = carry(source_->state, prepared.checkpoint, direction, stages.kinds, target);
+  source_->state = std::move(carried.state);
   lost_ = std::move(carried.lost);
 }
 
@@ -311,18 +179,26 @@ Prepared Training::complete(Prepared& prepared) {
         "the optimizer's state is left behind: --optimizer-out FILE takes it along");
   if (!lost_.empty())
     prepared.warnings.push_back(fmt::format("the state of {} is left out with them: {}",
-                                            count(lost_.size(), "parameter"), some(lost_)));
+                                            count(lost_.size(), "parameter"), first_names(lost_)));
   if (format_.plan != plan_pytorch_training) return prepared;
-  if (state_ && state_->groups.empty()) make_group(prepared);
+  if (source_ && source_->state.groups.empty()) make_group(prepared);
   return nested(prepared);
 }
 
 /// burn's record says nothing of hyper-parameters and of the order that PyTorch counts in.
 void Training::make_group(Prepared& prepared) {
+  if (std::optional<OptimizerState> like =
+          like_.empty() ? std::nullopt : settings_of(like_, source_->state)) {
+    source_->state.kind = like->kind;
+    source_->state.groups = std::move(like->groups);
+    configurations_.push_back(
+        fmt::format("  settings and order of the parameters are those of {}", printable(like_)));
+    return;
+  }
   std::vector<std::string> names;
   for (const Tensor* tensor : parameters_of(prepared.checkpoint)) names.push_back(tensor->name);
-  state_->groups.push_back(default_group(*state_, std::move(names)));
-  const Value& hypers = state_->groups.front().hypers;
+  source_->state.groups.push_back(default_group(source_->state, std::move(names)));
+  const Value& hypers = source_->state.groups.front().hypers;
   std::vector<std::string> missing;
   for (const auto& [key, value] : *hypers.as<Value::Object>()) {
     const bool is_given = std::ranges::any_of(
@@ -336,9 +212,9 @@ void Training::make_group(Prepared& prepared) {
                     fmt::join(missing, ", ")));
   prepared.warnings.emplace_back(
       "the optimizer counts the parameters in the order of OUT, which must be that of model.parameters()");
-  if (state_->kind->torch_counts && state_->kind->burn_step.empty())
+  if (source_->state.kind->torch_counts && source_->state.kind->burn_step.empty())
     prepared.warnings.push_back(fmt::format(
-        "burn's {} does not count steps: 0 is written, which changes no number", state_->kind->name));
+        "burn's {} does not count steps: 0 is written, which changes no number", source_->state.kind->name));
 }
 
 void Training::make_record(Prepared& prepared) {
@@ -346,12 +222,12 @@ void Training::make_record(Prepared& prepared) {
   std::unordered_map<std::string_view, std::uint64_t> ids;
   std::unordered_map<std::string_view, ParameterState*> states;
   for (const Tensor& tensor : prepared.checkpoint.tensors) ids.emplace(tensor.name, *tensor.param_id);
-  for (ParameterState& parameter : state_->parameters) {
+  for (ParameterState& parameter : source_->state.parameters) {
     states.emplace(parameter.name, &parameter);
     if (!ids.contains(parameter.name)) lost_.push_back(parameter.name);
   }
   tell_configuration(prepared);
-  for (ParameterGroup& group : state_->groups) {
+  for (ParameterGroup& group : source_->state.groups) {
     std::vector<std::string> keys;
     for (const std::string& name : group.keys)
       if (const auto at = ids.find(name); at != ids.end()) keys.push_back(std::to_string(at->second));
@@ -363,18 +239,18 @@ void Training::make_record(Prepared& prepared) {
       at->second->param_id = tensor.param_id;
       ordered.push_back(std::move(*at->second));
     }
-  state_->parameters = std::move(ordered);
-  Checkpoint record = make_burn_optimizer(*state_);
+  source_->state.parameters = std::move(ordered);
+  Checkpoint record = make_burn_optimizer(source_->state);
   record.file = prepared.checkpoint.file;
-  record.integrity = integrity_;
+  record.integrity = source_->integrity;
   records_.push_back({options_.optimizer_out, std::move(record)});
 }
 
 void Training::tell_configuration(Prepared& prepared) const {
-  for (std::size_t i = 0; i < state_->groups.size(); ++i) {
-    const ParameterGroup& group = state_->groups[i];
-    const BurnConfiguration burn = burn_configuration(*state_->kind, group.hypers);
-    const std::string of_group = state_->groups.size() == 1 ? "" : fmt::format(" for group {}", i);
+  for (std::size_t i = 0; i < source_->state.groups.size(); ++i) {
+    const ParameterGroup& group = source_->state.groups[i];
+    const BurnConfiguration burn = burn_configuration(*source_->state.kind, group.hypers);
+    const std::string of_group = source_->state.groups.size() == 1 ? "" : fmt::format(" for group {}", i);
     if (!burn.differences.empty())
       prepared.warnings.push_back(
           fmt::format("hyper-parameters do not travel in burn's record{}: {}; write {}", of_group,
@@ -389,16 +265,17 @@ Prepared Training::nested(const Prepared& prepared) {
   Checkpoint& checkpoint = result.checkpoint;
   for (Tensor& tensor : checkpoint.tensors) tensor.name = "model." + tensor.name;
   checkpoint.values = Value::object();
-  if (state_) {
-    for (const std::string& hyper : options_.hypers) set_hyper(*state_, hyper);
-    Checkpoint optimizer = make_torch_optimizer(*state_);
+  if (source_) {
+    for (const std::string& hyper : options_.hypers) set_hyper(source_->state, hyper);
+    Checkpoint optimizer = make_torch_optimizer(source_->state);
     for (Tensor& tensor : optimizer.tensors) {
       tensor.name = "optimizer." + tensor.name;
       checkpoint.tensors.push_back(std::move(tensor));
     }
     checkpoint.values.set("optimizer", std::move(optimizer.values));
-    if (!is_of_input_)
-      checkpoint.integrity.insert(checkpoint.integrity.end(), integrity_.begin(), integrity_.end());
+    if (!source_->is_of_input)
+      checkpoint.integrity.insert(checkpoint.integrity.end(), source_->integrity.begin(),
+                                  source_->integrity.end());
   }
   if (scheduler_) checkpoint.values.set("scheduler", *scheduler_);
   return result;
@@ -421,26 +298,36 @@ void Training::commit() {
     if (record.output) record.output->commit();
 }
 
+void Training::verify(const Talk& talk) const {
+  for (const Record& record : records_) {
+    if (!record.output) continue;
+    Prepared planned;
+    planned.checkpoint = record.checkpoint;
+    verify_output(planned, record.path, talk);
+  }
+}
+
 void Training::print(bool explain, const Talk& talk) const {
-  if (explain)
-    for (const std::string& line : explained_) talk.report(line);
+  if (explain && source_)
+    for (const std::string& line : source_->explained) talk.report(line);
   if (!orphans_.empty())
     talk.report(fmt::format("dropped {} of {} that the model does not have: {}",
                             count(orphan_tensors_, "orphan tensor"), count(orphans_.size(), "parameter"),
-                            some(orphans_)));
-  if (state_) {
+                            first_names(orphans_)));
+  if (source_) {
     std::size_t moments = 0;
-    for (const ParameterState& parameter : state_->parameters) moments += parameter.moments.size();
-    talk.report(fmt::format("optimizer: {} ({}), {} with {}; joined by {}", state_->kind->name,
-                            state_->evidence, count(state_->parameters.size(), "parameter"),
-                            count(moments, "moment"), join_.how));
-    if (!join_.open.empty())
-      talk.report(fmt::format("  no shape proves the order of {}: {}", count(join_.open.size(), "parameter"),
-                              some(join_.open)));
+    for (const ParameterState& parameter : source_->state.parameters) moments += parameter.moments.size();
+    talk.report(fmt::format("optimizer: {} ({}), {} with {}; joined by {}", source_->state.kind->name,
+                            source_->state.evidence, count(source_->state.parameters.size(), "parameter"),
+                            count(moments, "moment"), source_->join.how));
+    if (!source_->join.open.empty())
+      talk.report(fmt::format("  no shape proves the order of {}: {}",
+                              count(source_->join.open.size(), "parameter"),
+                              first_names(source_->join.open)));
     if (!options_.optimizer_out.empty()) {
-      for (const ParameterGroup& group : state_->groups)
+      for (const ParameterGroup& group : source_->state.groups)
         talk.report(fmt::format("  write {}, learning rate {}",
-                                burn_configuration(*state_->kind, group.hypers).code,
+                                burn_configuration(*source_->state.kind, group.hypers).code,
                                 rate_text(group.hypers)));
       talk.report(
           "  if the training clips gradients: PyTorch's norm is of all parameters together, burn's of each");
@@ -451,14 +338,14 @@ void Training::print(bool explain, const Talk& talk) const {
 
 Value Training::json() const {
   Value doc = Value::object();
-  if (state_) {
+  if (source_) {
     Value configurations = Value::array();
-    for (const ParameterGroup& group : state_->groups)
-      configurations.push(burn_configuration(*state_->kind, group.hypers).code);
-    doc.set("kind", state_->kind->name)
-        .set("parameters", static_cast<std::uint64_t>(state_->parameters.size()))
-        .set("join", join_.how)
-        .set("open", strings_json(join_.open))
+    for (const ParameterGroup& group : source_->state.groups)
+      configurations.push(burn_configuration(*source_->state.kind, group.hypers).code);
+    doc.set("kind", source_->state.kind->name)
+        .set("parameters", static_cast<std::uint64_t>(source_->state.parameters.size()))
+        .set("join", source_->join.how)
+        .set("open", strings_json(source_->join.open))
         .set("configurations", std::move(configurations));
   }
   doc.set("orphans", strings_json(orphans_)).set("lost", strings_json(lost_));

@@ -367,11 +367,14 @@ Account account(const Prepared& prepared) {
       sum.dropped_names.push_back(renaming == renamings.end() ? name : renaming->second->from);
     }
   };
+  std::unordered_set<std::string_view> added;
   for (const EditReport& edits : prepared.edits) {
     sum.merged += edits.merged;
     sum.split += edits.split;
     sum.added += edits.added;
     drop(edits.dropped);
+    if (edits.added > 0)
+      for (const Edit& made : edits.edits) added.insert(made.name);
   }
   drop(prepared.layout.dropped);
   drop(prepared.unused);
@@ -380,7 +383,7 @@ Account account(const Prepared& prepared) {
   for (const LayoutStep& step : prepared.steps) {
     if (step.name.empty()) continue;
     if (step.is_transposed) ++sum.transposed;
-    if (step.from.size() != 1) continue;
+    if (step.from.size() != 1 || added.contains(step.name)) continue;
     const auto renaming = renamings.find(step.from.front());
     const std::string& before = renaming == renamings.end() ? step.from.front() : renaming->second->from;
     if (before != step.name) ++sum.renamed;

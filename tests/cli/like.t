@@ -74,3 +74,66 @@ old                    new                    rules
 3.num_batches_tracked  2.num_batches_tracked
 
 7 of 8 names renamed
+
+# A name that is tied to another in the target comes back with it, in the target's layout or in the other one.
+$ ckpt convert --quiet testdata/pytorch/tied.pt one.safetensors --exclude decoder.weight
+$ ckpt convert one.safetensors two.pt --like testdata/pytorch/tied.pt --explain
+one.safetensors -> two.pt: safetensors to pytorch, 1.38 KiB
+adapter: none (by the two formats)
+tok_emb.weight -> tok_emb.weight: unchanged
+tok_emb.weight -> decoder.weight: tied to tok_emb.weight, as in the target
+decoder.bias -> decoder.bias: unchanged
+added: 1 tensor tied to another name in the target (decoder.weight = tok_emb.weight)
+2 read + 1 added = 3 written + 0 merged - 0 split + 0 dropped; 0 renamed, 0 transposed, 0 cast; nothing else changed
+$ ckpt diff two.pt testdata/pytorch/tied.pt && ckpt lock two.pt | grep tied-to
+3 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
+\# name dtype shape [kind=KIND] [tied-to=NAME]
+tok_emb.weight F32 [10,4] tied-to=decoder.weight
+$ ckpt convert one.safetensors two.bpk --like testdata/pytorch/tied.pt --adapter pytorch-to-burn --explain
+one.safetensors -> two.bpk: safetensors to burnpack, 1.04 KiB
+adapter: pytorch-to-burn
+tok_emb.weight -> tok_emb.weight: unchanged; Embedding (the target's weight is [10, 4], this one [10, 4])
+tok_emb.weight -> decoder.weight: tied to tok_emb.weight, as in the target, transposed; Linear (the target's weight is [4, 10], this one [10, 4])
+decoder.bias -> decoder.bias: unchanged; Linear (the target's weight is [4, 10], this one [10, 4])
+added: 1 tensor tied to another name in the target (decoder.weight = tok_emb.weight)
+2 read + 1 added = 3 written + 0 merged - 0 split + 0 dropped; 0 renamed, 1 transposed, 0 cast; nothing else changed
+$ ckpt diff testdata/pytorch/tied.pt two.bpk
+adapter: pytorch-to-burn on testdata/pytorch/tied.pt
+ckpt: testdata/pytorch/tied.pt: warning: the kind of 1 module rests on its name alone: tok_emb (Embedding); --explain shows all, --module settles them
+3 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
+$ ckpt lock testdata/pytorch/tied.pt > tied.lock && ckpt convert --quiet one.safetensors three.safetensors --like tied.lock
+$ ckpt diff three.safetensors testdata/pytorch/tied.pt
+3 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
+
+# A lock file settles kinds that its source proved, and those of squares that nobody else can tell.
+$ printf '%s\n' '# ckpt lock 1' 'fc.weight F32 [4,3] kind=Linear' 'fc.bias F32 [3] kind=Linear' 'head.weight F32 [3,2] kind=Linear' > net.lock
+$ ckpt convert testdata/safetensors/linear.safetensors four.bpk --like net.lock --adapter pytorch-to-burn --explain
+testdata/safetensors/linear.safetensors -> four.bpk: safetensors to burnpack, 792 B
+adapter: pytorch-to-burn
+fc.weight -> fc.weight: transposed; Linear (as the target notes it)
+fc.bias -> fc.bias: unchanged; Linear (as the target notes it)
+head.weight -> head.weight: transposed; Linear (as the target notes it)
+3 read = 3 written + 0 merged - 0 split + 0 dropped; 0 renamed, 2 transposed, 0 cast; nothing else changed
+
+# burn writes the variants of its enums into the names.
+$ printf '%s\n' '# ckpt lock 1' 'fc.Dense.weight F32 [4,3]' 'fc.Dense.bias F32 [3]' 'head.weight F32 [3,2]' > enum.lock
+$ ckpt convert testdata/safetensors/linear.safetensors five.bpk --like enum.lock --adapter pytorch-to-burn --explain
+testdata/safetensors/linear.safetensors -> five.bpk: safetensors to burnpack, 1.02 KiB
+adapter: pytorch-to-burn
+fc.weight -> fc.Dense.weight: named after an enum's variant, as in the target, transposed; Linear (the target's weight is [4, 3], this one [3, 4])
+fc.bias -> fc.Dense.bias: named after an enum's variant, as in the target; Linear (the target's weight is [4, 3], this one [3, 4])
+head.weight -> head.weight: transposed; Linear (the target's weight is [3, 2], this one [2, 3])
+enum variants: 2 tensors named as in the target (fc.weight -> fc.Dense.weight, …)
+3 read = 3 written + 0 merged - 0 split + 0 dropped; 2 renamed, 2 transposed, 0 cast; nothing else changed
+$ ckpt convert five.bpk six.pt --like testdata/safetensors/linear.safetensors
+ckpt: five.bpk: warning: pytorch has no place for 1 metadata text (format): left behind
+five.bpk -> six.pt: burnpack to pytorch, 1.38 KiB
+adapter: burn-to-pytorch (by the two formats)
+enum variants: 2 tensors named as in the target (fc.Dense.weight -> fc.weight, …)
+3 read = 3 written + 0 merged - 0 split + 0 dropped; 2 renamed, 2 transposed, 0 cast; nothing else changed
+$ ckpt diff six.pt testdata/safetensors/linear.safetensors
+3 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
+$ ckpt check testdata/safetensors/linear.safetensors --like enum.lock --adapter pytorch-to-burn
+adapter: pytorch-to-burn
+enum variants: 2 tensors named as in the target (fc.weight -> fc.Dense.weight, …)
+testdata/safetensors/linear.safetensors for enum.lock: 3 of 3 tensors fit, 0 missing, 0 unused, 0 mismatched; 100.0 % of the parameters: fits

@@ -126,6 +126,11 @@ optimizer at optimizer: AdamW (its settings stand in the order of AdamW's), 6 pa
 learning-rate schedulers
   scheduler  CosineAnnealingLR  3 steps done
 
+# Every element of the record is read back.
+$ ckpt convert testdata/pytorch/training.pt verified.bpk --optimizer-out verified-optim.bpk --verify 2>&1 | grep verified:
+verified: 6 of 6 tensors bit-exact
+verified: 12 of 12 tensors bit-exact
+
 # What --like has keeps its ids, and so do the names in the record.
 $ ckpt convert --quiet testdata/pytorch/training.pt like.bpk --like model.bpk --optimizer-out like-optim.bpk 2> /dev/null
 $ cmp like.bpk model.bpk && cmp like-optim.bpk optim.bpk
@@ -187,6 +192,18 @@ $ ckpt convert --quiet testdata/burnpack/rebuilt.bpk out.pt --force --optimizer 
 ckpt: --hyper momentum=0.9: not a setting of Adam
 hint: KEY=VALUE, where KEY is one of: amsgrad, betas, eps, lr, weight_decay
 [2]
+
+# An earlier checkpoint of the same training has the settings that a record of burn's lacks.
+$ ckpt convert testdata/burnpack/rebuilt.bpk settings.pt --optimizer mended.bpk --module 'fc|head => none' --like out.pt --verify
+ckpt: testdata/burnpack/rebuilt.bpk: warning: pytorch has no place for 4 param ids (of fc.weight, …): left behind
+testdata/burnpack/rebuilt.bpk -> settings.pt: burnpack to pytorch, 5.84 KiB
+adapter: burn-to-pytorch (by the two formats)
+4 read = 4 written + 0 merged - 0 split + 0 dropped; 0 renamed, 0 transposed, 0 cast; nothing else changed
+optimizer: Adam (its names are momentum.moment_1, momentum.moment_2), 4 parameters with 8 moments; joined by the ids of the model's parameters
+  settings and order of the parameters are those of out.pt
+verified: 16 of 16 tensors bit-exact
+$ ckpt inspect --optimizer settings.pt | tail -n 1
+  group 0, 4 parameters: lr 0.05, betas [0.9,0.99], eps 1e-05, weight_decay 0.0, amsgrad false
 
 # A state that does not fit is told.
 $ ckpt check testdata/burnpack/optim_adam.bpk --model testdata/burnpack/rebuilt.bpk
@@ -254,6 +271,10 @@ hint: ckpt check RECORD --model MODEL tells what does not fit
 $ ckpt convert testdata/pytorch/training.pt other.pt --optimizer testdata/pytorch/training.pt --shard-size 5GB
 ckpt: --optimizer needs a place to go to
 hint: name OUT .pt, or give --optimizer-out
+[2]
+$ ckpt convert testdata/pytorch/training.pt other.bpk --optimizer-out other-optim.bpk --permute-rope fc --heads 1
+ckpt: what changes the weights would not reach the optimizer's state
+hint: convert without --dequantize, --permute-rope, --stack and --unstack
 [2]
 $ ls | grep other
 [1]

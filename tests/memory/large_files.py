@@ -3,8 +3,8 @@
 
 Usage: large_files.py PEAK_MEMORY CKPT DIRECTORY    (needs 6 GB free there; status 77 otherwise)
 
-`inspect` of 4 GiB must stay below 20 MB resident, `convert` of 1 GiB with a transposed matrix below
-128 MB. Time is printed, not judged: it is the machine's.
+`inspect` of 4 GiB must stay below 20 MB resident, `convert` of 1 GiB with a transposed matrix, and of FP8
+that becomes 1 GiB on the way, below 128 MB. Time is printed, not judged: it is the machine's.
 """
 
 import json
@@ -27,11 +27,12 @@ SKIPPED = 77
 
 
 def sparse_safetensors(path: Path, shapes: dict) -> None:
-    """A file of F32 tensors that are zeros, and holes on disk."""
+    """A file of tensors that are zeros, and holes on disk: FP8 what has scales beside it, F32 the rest."""
     header, end = {}, 0
     for name, shape in shapes.items():
-        start, end = end, end + 4 * elements(shape)
-        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [start, end]}
+        is_fp8 = f"{name}_scale_inv" in shapes
+        start, end = end, end + (1 if is_fp8 else 4) * elements(shape)
+        header[name] = {"dtype": "F8_E4M3" if is_fp8 else "F32", "shape": shape, "data_offsets": [start, end]}
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     with path.open("wb") as file:
@@ -136,12 +137,20 @@ def main() -> int:
         # 512 MiB are transposed, 512 MiB copied.
         sparse_pytorch(root / "model.pt",
                        {"fc.weight": [16384, 8192], "fc.bias": [16384], "tok_emb.weight": [8192, 16384]})
+        # 256 MiB of FP8, which are 1 GiB of F32 on their way through a transpose and rows in another order.
+        sparse_safetensors(root / "fp8.safetensors",
+                           {"q_proj.weight": [16384, 16384], "q_proj.weight_scale_inv": [128, 128]})
         results = [
             measure(peak_memory, INSPECT_LIMIT, [ckpt, "inspect", str(root / "large.safetensors")]),
             measure(peak_memory, INSPECT_LIMIT, [ckpt, "inspect", str(root / "large.pt")]),
             measure(peak_memory, CONVERT_LIMIT, [
                 ckpt, "convert", "--quiet", str(root / "model.pt"), str(root / "model.bpk"),
                 "--module", "^fc$ => Linear", "--module", "^tok_emb$ => Embedding",
+            ]),
+            measure(peak_memory, CONVERT_LIMIT, [
+                ckpt, "convert", "--quiet", str(root / "fp8.safetensors"), str(root / "fp8.bpk"),
+                "--adapter", "pytorch-to-burn", "--module", "q_proj => Linear", "--dequantize", "--dtype", "bf16",
+                "--permute-rope", "q_proj", "--heads", "128",
             ]),
         ]
     return 0 if all(results) else 1

@@ -28,7 +28,9 @@ void refuse_dtype(const Tensor& tensor, std::string_view format) {
   Error error(ErrorKind::refused, fmt::format("{} is {}, and {} has no such type", tensor_label(tensor.name),
                                               name(tensor.dtype), format));
   if (is_floating(tensor.dtype))
-    error.with_hint(fmt::format("--dtype '{}=F32' stores it as F32; {}", pattern(tensor.name), leave_out));
+    error.with_hint(fmt::format(
+        "--dtype '{}=F32' stores it as F32{}; {}", pattern(tensor.name),
+        info(tensor.dtype).bits == 8 ? ", --dequantize where scales stand beside it" : "", leave_out));
   else error.with_hint(leave_out);
   throw error;
 }

@@ -52,6 +52,15 @@ std::string hex(std::span<const std::byte> bytes) {
   return text;
 }
 
+void require_checksum(const Integrity& check, std::uint32_t crc32, const std::string& file) {
+  if (crc32 == check.crc32) return;
+  throw Error(ErrorKind::corrupt, fmt::format("member {}: the data's CRC-32 is {:08x}, but the file "
+                                              "states {:08x}: the data have been damaged",
+                                              printable(check.what), crc32, check.crc32))
+      .in_file(file)
+      .with_hint("fetch the file again");
+}
+
 void verify_integrity(const Checkpoint& checkpoint, const std::function<bool(const Integrity&)>& is_wanted) {
   std::vector<std::byte> buffer;
   for (const Integrity& check : checkpoint.integrity) {
@@ -66,12 +75,7 @@ void verify_integrity(const Checkpoint& checkpoint, const std::function<bool(con
       crc = crc32(crc, part);
       at += part.size();
     }
-    if (crc != check.crc32)
-      throw Error(ErrorKind::corrupt, fmt::format("member {}: the data's CRC-32 is {:08x}, but the file "
-                                                  "states {:08x}: the data have been damaged",
-                                                  printable(check.what), crc, check.crc32))
-          .in_file(checkpoint.file)
-          .with_hint("fetch the file again");
+    require_checksum(check, crc, checkpoint.file);
   }
 }
 

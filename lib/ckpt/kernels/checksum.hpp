@@ -35,6 +35,9 @@ class Sha256 {
 /// Lower-case hexadecimal digits.
 std::string hex(std::span<const std::byte> bytes);
 
+/// Throws `corrupt`, naming the member of `file` and both checksums, when `crc32` is not what it states.
+void require_checksum(const Integrity& check, std::uint32_t crc32, const std::string& file);
+
 /// Reads every stretch whose checksum the file states and for which `is_wanted` is true, and throws
 /// `corrupt`, naming the member and both checksums, at the first that differs.
 void verify_integrity(const Checkpoint& checkpoint, const std::function<bool(const Integrity&)>& is_wanted);

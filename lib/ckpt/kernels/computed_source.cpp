@@ -12,19 +12,42 @@ namespace {
 
 constexpr std::uint64_t elements_at_once = 64U << 10;
 
-/// Contiguous elements [begin, begin + out.size()) of a tensor as F32.
-void read_floats(const Tensor& tensor, std::uint64_t begin, std::span<float> out) {
-  const unsigned size = element_size(tensor.view.stored);
-  std::vector<std::byte> raw(out.size() * size);
-  tensor.view.source->read_at(tensor.view.offset + begin * size, raw);
-  CastStatistics unused;
-  cast_elements(tensor.view.stored, DType::f32, raw, std::as_writable_bytes(out), unused);
-}
+/// Contiguous elements of a tensor as F32.
+class FloatReader {
+ public:
+  explicit FloatReader(const Tensor& tensor) : view_(tensor.view) {
+    if (element_size(view_.stored) != 1) return;
+    // The numbers of a type of one byte are looked up.
+    std::vector<std::byte> codes(256);
+    for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<std::byte>(i);
+    numbers_.resize(codes.size());
+    convert(codes, numbers_);
+  }
+  /// Elements [begin, begin + out.size()).
+  void read(std::uint64_t begin, std::span<float> out) const {
+    const unsigned size = element_size(view_.stored);
+    std::vector<std::byte> raw(out.size() * size);
+    view_.source->read_at(view_.offset + begin * size, raw);
+    if (numbers_.empty()) return convert(raw, out);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = numbers_[std::to_integer<std::size_t>(raw[i])];
+  }
+
+ private:
+  void convert(std::span<const std::byte> raw, std::span<float> out) const {
+    CastStatistics unused;
+    cast_elements(view_.stored, DType::f32, raw, std::as_writable_bytes(out), unused);
+  }
+
+  View view_;
+  std::vector<float> numbers_;
+};
 
 class ScaledSource final : public ByteSource {
  public:
   explicit ScaledSource(ScaledMatrix matrix)
       : matrix_(std::move(matrix)),
+        weight_(matrix_.weight),
+        scale_(matrix_.scale),
         scales_in_a_row_((matrix_.columns + matrix_.block_columns - 1) / matrix_.block_columns) {}
 
   std::uint64_t size() const noexcept override { return matrix_.rows * matrix_.columns * sizeof(float); }
@@ -48,7 +71,7 @@ class ScaledSource final : public ByteSource {
   }
 
   void compute(std::uint64_t first, std::span<float> out) const {
-    read_floats(matrix_.weight, first, out);
+    weight_.read(first, out);
     std::vector<float> scales;
     for (std::uint64_t at = 0; at < out.size();) {
       const std::uint64_t row = (first + at) / matrix_.columns;
@@ -56,13 +79,15 @@ class ScaledSource final : public ByteSource {
       const std::uint64_t end = std::min<std::uint64_t>(matrix_.columns, begin + out.size() - at);
       const std::uint64_t first_block = begin / matrix_.block_columns;
       scales.resize((end - 1) / matrix_.block_columns + 1 - first_block);
-      read_floats(matrix_.scale, row / matrix_.block_rows * scales_in_a_row_ + first_block, scales);
+      scale_.read(row / matrix_.block_rows * scales_in_a_row_ + first_block, scales);
       for (std::uint64_t column = begin; column < end; ++column, ++at)
         out[at] *= scales[column / matrix_.block_columns - first_block];
     }
   }
 
   ScaledMatrix matrix_;
+  FloatReader weight_;
+  FloatReader scale_;
   std::uint64_t scales_in_a_row_;
 };
 

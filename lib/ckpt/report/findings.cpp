@@ -6,10 +6,7 @@
 #include <array>
 #include <cctype>
 
-#include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
-#include "ckpt/kernels/scan.hpp"
-#include "ckpt/kernels/tensor_reader.hpp"
 
 namespace ckpt {
 namespace {
@@ -45,43 +42,6 @@ constexpr std::array table{
     FindingKind{"CK045", false, "a moment that is all zero after some steps"},
 };
 static_assert(table.size() == static_cast<std::size_t>(FindingId::zero_moment) + 1);
-
-Scan scan(const Tensor& tensor, TensorReader& reader) {
-  Scan result;
-  reader.start(tensor);
-  std::vector<std::byte> first;
-  std::uint64_t done = 0;
-  for (auto piece = reader.next(); !piece.empty(); piece = reader.next()) {
-    if (first.empty()) first.assign(piece.begin(), piece.begin() + element_size(tensor.dtype));
-    scan_elements(tensor.dtype, piece, first, result);
-    done += piece.size();
-    if (tensor.view.strides && tensor.view.source && done / limits::repetition > tensor.view.source->size())
-      break;  // the rest says no more
-  }
-  return result;
-}
-
-void judge(const Tensor& tensor, const Scan& result, std::vector<Finding>& findings) {
-  const auto add = [&](FindingId id, std::string text) {
-    findings.push_back({id, tensor.name, std::move(text)});
-  };
-  const auto some = [&](std::uint64_t count, std::string_view what) {
-    return fmt::format("{}: {} of {} elements {} {}", printable(tensor.name), count, result.elements,
-                       count == 1 ? "is" : "are", what);
-  };
-  if (result.nans > 0) add(FindingId::nan, some(result.nans, "NaN"));
-  if (result.infinities > 0) add(FindingId::infinite, some(result.infinities, "infinite"));
-  if (result.not_boolean > 0) add(FindingId::not_boolean, some(result.not_boolean, "neither 0 nor 1"));
-  // One element says nothing; a counter or a scale may well be 0.
-  if (result.elements < 2) return;
-  const std::uint64_t numbers = result.elements * (info(tensor.dtype).kind == DTypeClass::complex ? 2 : 1);
-  if (result.zeros == numbers)
-    add(FindingId::all_zero,
-        fmt::format("{}: all {} elements are zero", printable(tensor.name), result.elements));
-  else if (result.is_constant && is_floating(tensor.dtype) && result.nans == 0)
-    add(FindingId::constant,
-        fmt::format("{}: all {} elements are the same", printable(tensor.name), result.elements));
-}
 
 }  // namespace
 
@@ -142,22 +102,6 @@ std::vector<Finding> check_catalogue(const Checkpoint& checkpoint,
              fmt::format("{}: shape {} has no elements", printable(tensor.name), to_string(tensor.shape))});
   for (const std::string& note : checkpoint.notes)
     findings.push_back({FindingId::oddity, {}, printable(note)});
-  return findings;
-}
-
-std::vector<Finding> check_values(const Checkpoint& checkpoint) {
-  std::vector<Finding> findings;
-  TensorReader reader;
-  for (const Tensor& tensor : checkpoint.tensors) {
-    if (!can_scan(tensor.dtype)) {
-      // Packed elements are not taken apart, but every byte of them is read.
-      reader.start(tensor);
-      while (!reader.next().empty()) {
-      }
-    } else if (tensor.elements() > 0) {
-      judge(tensor, scan(tensor, reader), findings);
-    }
-  }
   return findings;
 }
 

@@ -66,8 +66,9 @@ std::optional<FindingId> find_finding(std::string_view code);
 std::vector<Finding> check_catalogue(const Checkpoint& checkpoint,
                                      const std::function<bool(std::string_view global)>& is_allowed);
 
-/// What one pass over the data shows: NaN, infinite, all-zero and constant tensors. Throws what reading
-/// throws.
-std::vector<Finding> check_values(const Checkpoint& checkpoint);
+/// What one pass over the data shows: NaN, infinite, all-zero and constant tensors. Every byte is read, those
+/// of which the file states a checksum too, which are compared. Throws `corrupt` where they differ, and what
+/// reading throws.
+std::vector<Finding> check_data(const Checkpoint& checkpoint);
 
 }  // namespace ckpt

@@ -1,17 +1,15 @@
 #include "ckpt/report/identity.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
-#include <mutex>
+#include <memory>
 #include <numeric>
-#include <thread>
 #include <utility>
 
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/places.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/kernels/checksum.hpp"
+#include "ckpt/kernels/parallel.hpp"
 
 namespace ckpt {
 namespace {
@@ -25,40 +23,6 @@ std::string header(const Tensor& tensor) {
   if (!tensor.quantization.empty()) line += " scheme " + tensor.quantization;
   return line + "\n";
 }
-
-/// The work of some threads: indices of `order`, taken one by one, and the first error by index.
-class Work {
- public:
-  Work(const Checkpoint& checkpoint, std::vector<std::size_t> order, std::vector<Digest>& digests)
-      : checkpoint_(checkpoint), order_(std::move(order)), digests_(digests) {}
-
-  void run() {
-    TensorReader reader(reader_memory);
-    for (std::size_t i = next_++; i < order_.size() && !has_failed_; i = next_++) {
-      const std::size_t index = order_[i];
-      try {
-        digests_[index] = tensor_digest(checkpoint_.tensors[index], reader);
-      } catch (...) {
-        const std::scoped_lock lock(mutex_);
-        has_failed_ = true;
-        if (!error_ || index < failed_) error_ = std::current_exception(), failed_ = index;
-      }
-    }
-  }
-  void rethrow() const {
-    if (error_) std::rethrow_exception(error_);
-  }
-
- private:
-  const Checkpoint& checkpoint_;
-  std::vector<std::size_t> order_;
-  std::vector<Digest>& digests_;
-  std::atomic<std::size_t> next_ = 0;
-  std::atomic<bool> has_failed_ = false;
-  std::mutex mutex_;
-  std::exception_ptr error_;
-  std::size_t failed_ = 0;
-};
 
 Digest digest_of_names(const Checkpoint& checkpoint, const std::vector<Digest>& digests) {
   std::vector<std::size_t> order(digests.size());
@@ -93,32 +57,27 @@ Digest tensor_digest(const Tensor& tensor, TensorReader& reader) {
 
 Identity identify(const Checkpoint& checkpoint, unsigned threads) {
   const std::vector<std::size_t> first = first_at_same_place(checkpoint.tensors);
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    const Tensor& tensor = checkpoint.tensors[i];
+  std::vector<std::uint64_t> sizes;
+  for (const Tensor& tensor : checkpoint.tensors) {
     if (repeats_too_much(tensor))
       throw Error(ErrorKind::unsupported,
                   fmt::format("{}: {} that repeat {} have no digest", printable(tensor.name),
                               human_size(tensor.byte_size()), human_size(tensor.view.source->size())))
           .in_file(checkpoint.file)
           .with_hint("leave it out with --exclude");
-    if (first[i] == i) order.push_back(i);
+    sizes.push_back(tensor.byte_size());
   }
-  // The largest first: otherwise one thread may be left with it at the end.
-  std::ranges::stable_sort(order, std::greater(),
-                           [&](std::size_t i) { return checkpoint.tensors[i].byte_size(); });
+  std::vector<std::size_t> order = largest_first(sizes);
+  std::erase_if(order, [&](std::size_t i) { return first[i] != i; });
 
   Identity identity;
   identity.tensors.resize(first.size());
-  if (threads == 0) threads = std::max(std::thread::hardware_concurrency(), 1U);
-  const std::size_t helpers = std::min<std::size_t>(threads, order.size());
-  Work work(checkpoint, std::move(order), identity.tensors);
-  {
-    std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < helpers; ++i) others.emplace_back([&work] { work.run(); });
-    work.run();
-  }
-  work.rethrow();
+  const auto make_task = [&] {
+    const auto reader = std::make_shared<TensorReader>(reader_memory);
+    return
+        [&, reader](std::size_t i) { identity.tensors[i] = tensor_digest(checkpoint.tensors[i], *reader); };
+  };
+  in_parallel(order, make_task, threads);
   for (std::size_t i = 0; i < first.size(); ++i) identity.tensors[i] = identity.tensors[first[i]];
   identity.id = digest_of_names(checkpoint, identity.tensors);
   identity.weights_id = digest_of_weights(identity.tensors);

@@ -205,7 +205,8 @@ Checkpoint locked_checkpoint(const Lock& lock) {
   for (const LockEntry& entry : lock.entries) {
     const std::optional<std::uint64_t> bytes = byte_count(entry.shape, entry.dtype);
     if (!bytes)
-      fail(ErrorKind::corrupt, "{}: {} elements of shape {} fill no number of whole bytes that can be counted",
+      fail(ErrorKind::corrupt,
+           "{}: {} elements of shape {} fill no number of whole bytes that can be counted",
            printable(entry.name), name(entry.dtype), to_string(entry.shape));
     by_name.emplace(entry.name, checkpoint.tensors.size());
     checkpoint.tensors.push_back(

@@ -150,7 +150,9 @@ Cast cast(Checkpoint checkpoint, const CastOptions& options, const std::vector<K
               "tensor {} is part of a quantised weight ({}): casting it alone would make the numbers wrong",
               printable(tensor.name), printable(fmt::format("{}", fmt::join(*group->second, ", ")))))
           .in_file(checkpoint.file)
-          .with_hint("leave it as it is: name the tensors to cast with --dtype 'REGEX=TYPE'");
+          .with_hint(
+              "leave it as it is: name the tensors to cast with --dtype 'REGEX=TYPE'; --dequantize turns FP8 "
+              "into the numbers that it stands for");
     result.steps.push_back({i, tensor.dtype, *to});
     tensor.dtype = *to;
   }

@@ -36,7 +36,7 @@ std::optional<std::uint64_t> block_length(std::uint64_t size, std::uint64_t scal
   if (blocks(size, usual_block) == scales) return usual_block;
   if (scales == 0 || size % scales != 0) return std::nullopt;
   const std::uint64_t length = size / scales;
-  return (length & (length - 1)) == 0 ? std::optional(length) : std::nullopt;
+  return length != 0 && (length & (length - 1)) == 0 ? std::optional(length) : std::nullopt;
 }
 
 /// The tensors of one quantised weight.

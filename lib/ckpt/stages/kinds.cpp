@@ -77,16 +77,6 @@ std::optional<std::string> path_before(std::string_view name, std::string_view t
   return std::string(name.substr(0, name.size() - tail.size() - 1));
 }
 
-/// The path of the module of that kind that owns a tensor of this name, in either spelling.
-std::string owner_path(std::string_view name, const ModuleKind& kind) {
-  const std::string reverse = std::string(kind.suffix) + "_reverse";
-  for (const ParameterRow& row : kind.parameters)
-    for (const std::string& tail : {std::string(row.torch) + std::string(kind.suffix),
-                                    std::string(row.torch) + reverse, std::string(row.burn)})
-      if (std::optional<std::string> path = path_before(name, tail)) return *path;
-  return std::string(module_path(name));
-}
-
 /// What a matrix and its bias prove. `rows` is the dimension that the bias of a Linear has in this layout.
 std::optional<Verdict> by_bias(const Tensor& weight, const Tensor* bias, Direction direction) {
   if (!is_vector(bias)) return std::nullopt;
@@ -242,7 +232,13 @@ class Decider {
           const Target* target)
       : direction_(direction), rules_(rules) {
     if (target != nullptr)
-      for (const TargetTensor& tensor : target->tensors) target_.emplace(tensor.name, &tensor);
+      for (const TargetTensor& tensor : target->tensors) {
+        target_.emplace(tensor.name, &tensor.shape);
+        if (const ModuleKind* kind = find_kind(tensor.kind); kind != nullptr && !kind->parameters.empty())
+          target_kinds_.emplace(
+              kind->is_owner() ? owner_path(tensor.name, *kind) : std::string(module_path(tensor.name)),
+              kind);
+      }
     names_.reserve(checkpoint.tensors.size());
     for (const Tensor& tensor : checkpoint.tensors) names_.emplace(tensor.name, &tensor);
     for (const Tensor& tensor : checkpoint.tensors) {
@@ -313,17 +309,19 @@ class Decider {
 
   const Shape* target_shape(const Module& module, std::string_view leaf) const {
     const auto at = target_.find(join_path(module.path, leaf));
-    return at == target_.end() ? nullptr : &at->second->shape;
+    return at == target_.end() ? nullptr : at->second;
   }
 
-  /// What the target says: its own kinds, then its names and shapes. A square matrix fits either way and says
-  /// nothing.
+  const ModuleKind* target_kind(std::string_view path) const {
+    const auto at = target_kinds_.find(std::string(path));
+    return at == target_kinds_.end() ? nullptr : at->second;
+  }
+
+  /// What the names and shapes of the target say. A square matrix fits either way and says nothing.
   std::optional<Verdict> by_target(const Module& module) const {
     if (target_.empty()) return std::nullopt;
-    for (const Tensor* tensor : module.tensors)
-      if (const auto at = target_.find(tensor->name); at != target_.end())
-        if (const ModuleKind* told = find_kind(at->second->kind); told != nullptr && !told->is_owner())
-          return Verdict{told, fmt::format("the target says that {} is of that kind", module.path)};
+    if (const ModuleKind* noted = target_kind(module.path); noted != nullptr && !noted->is_owner())
+      return Verdict{noted, "as the target notes it"};
     const Tensor* weight = module.find("weight");
     const Tensor* vector = weight != nullptr ? weight : module.find("gamma");
     const std::string_view norm_leaf = direction_ == Direction::pytorch_to_burn ? "gamma" : "weight";
@@ -370,6 +368,8 @@ class Decider {
   std::optional<KindDecision> told_owner(const std::string& path, const Tensor& mark) const {
     if (std::optional<Verdict> given = by_rule(path))
       return KindDecision{path, given->kind, Strength::given, std::move(given->evidence)};
+    if (const ModuleKind* noted = target_kind(path); noted != nullptr && noted->is_owner())
+      return KindDecision{path, noted, Strength::target, "as the target notes it"};
     const ModuleKind* recorded = find_kind(mark.recorded_kind);
     if (recorded == nullptr || !recorded->is_owner()) return std::nullopt;
     return KindDecision{path, recorded, Strength::recorded, std::string(recorded_evidence)};
@@ -505,7 +505,8 @@ class Decider {
 
   Direction direction_;
   const std::vector<KindRule>& rules_;
-  std::unordered_map<std::string, const TargetTensor*> target_;
+  std::unordered_map<std::string, const Shape*> target_;
+  std::unordered_map<std::string, const ModuleKind*> target_kinds_;  // by path, where the target notes it
   std::unordered_map<std::string_view, const Tensor*> names_;
   std::unordered_map<std::string_view, std::size_t> index_;
   std::vector<Module> modules_;
@@ -517,6 +518,15 @@ class Decider {
 };
 
 }  // namespace
+
+std::string owner_path(std::string_view name, const ModuleKind& kind) {
+  const std::string reverse = std::string(kind.suffix) + "_reverse";
+  for (const ParameterRow& row : kind.parameters)
+    for (const std::string& tail : {std::string(row.torch) + std::string(kind.suffix),
+                                    std::string(row.torch) + reverse, std::string(row.burn)})
+      if (std::optional<std::string> path = path_before(name, tail)) return *path;
+  return std::string(module_path(name));
+}
 
 std::string_view module_path(std::string_view name) {
   const std::size_t dot = name.rfind('.');

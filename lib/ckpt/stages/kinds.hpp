@@ -61,6 +61,9 @@ std::string modules_file(const std::vector<KindDecision>& decisions, std::string
 /// `^layers\.0\.proj$`: a pattern that matches just this path.
 std::string anchored_pattern(std::string_view path);
 
+/// The path of the module of that kind that a tensor of this name belongs to, in either world's spelling.
+std::string owner_path(std::string_view name, const ModuleKind& kind);
+
 /// The path of the module that owns a tensor of that name: all before the last dot.
 std::string_view module_path(std::string_view name);
 /// The tensor's own name: all after the last dot.

@@ -16,20 +16,21 @@ struct TargetTensor {
   DType dtype = DType::f32;
   Shape shape;
   std::optional<std::uint64_t> param_id = {};
-  std::string kind = {};     ///< of the module that owns it, where a lock file says so
+  std::string kind = {};     ///< of the module that owns it, as the target notes it; else empty
   std::string tied_to = {};  ///< an earlier tensor that lies at the same place; empty where there is none
 };
 struct Target {
   std::string file;  ///< as the user named it
   std::vector<TargetTensor> tensors;
+  /// Of a target that was laid out as the source is going to be: names that were one tensor before, in the
+  /// source's layout.
+  std::vector<std::pair<std::string, std::string>> ties_before_layout = {};
 };
 Target make_target(const Checkpoint& checkpoint);
 
 struct MatchOptions {
   std::vector<Regex> allow_missing;  ///< of the target's names, those that may be absent
   std::vector<Regex> allow_unused;   ///< of the source's, those that the target need not know
-  /// A tensor of the target may be missing where the one that it is tied to is supplied.
-  bool ties_suffice = false;
 };
 
 /// A tensor that both have, in another shape or type.
@@ -46,7 +47,6 @@ struct Mismatch {
 struct MatchReport {
   std::vector<std::string> missing;  ///< the target has it, the source lacks it, and that is not allowed
   std::vector<std::string> missing_allowed;
-  std::vector<std::string> tied;    ///< missing, and supplied by the tensor that they are tied to
   std::vector<std::string> unused;  ///< the source has it, the target does not know it
   std::vector<std::string> unused_allowed;
   std::vector<Mismatch> mismatched;

@@ -15,8 +15,8 @@
 namespace ckpt {
 namespace {
 
-// More parts than any model has; a shape of a hostile file may say anything.
-constexpr std::uint64_t most_parts = 1U << 16U;
+// More parts than any model has; the shapes of a hostile file may say anything.
+constexpr std::uint64_t most_parts = 1U << 20U;
 
 [[noreturn]] void refuse(const Checkpoint& checkpoint, std::string what, std::string hint = {}) {
   Error error(ErrorKind::refused, std::move(what));
@@ -165,7 +165,8 @@ Edited unstack(Checkpoint checkpoint, const Rule& rule) {
       continue;
     }
     if (tensor.shape.empty() || !tensor.pieces.empty() || element_size(tensor.view.stored) == 0 ||
-        info(tensor.dtype).kind == DTypeClass::quantized || tensor.shape.front() > most_parts)
+        info(tensor.dtype).kind == DTypeClass::quantized ||
+        tensor.shape.front() > most_parts - report.edits.size())
       refuse(checkpoint, fmt::format("--unstack: tensor {} {} {} cannot be cut into parts",
                                      printable(tensor.name), name(tensor.dtype), to_string(tensor.shape)));
     const std::string pattern = rule.replacement.replace_all(tensor.name, rule.pattern).first;

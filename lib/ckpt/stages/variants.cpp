@@ -1,8 +1,8 @@
 #include "ckpt/stages/variants.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
-#include <memory>
 #include <string_view>
 
 #include "ckpt/stages/names.hpp"
@@ -10,34 +10,41 @@
 namespace ckpt {
 namespace {
 
-/// The paths of some names, segment by segment.
-struct Node {
-  std::map<std::string, std::unique_ptr<Node>, std::less<>> children;
-
-  const Node* child(std::string_view segment) const {
-    const auto found = children.find(segment);
-    return found == children.end() ? nullptr : found->second.get();
-  }
-};
-
 std::vector<std::string_view> segments(std::string_view name) {
   std::vector<std::string_view> all;
   for_each_segment(name, [&](std::string_view, std::string_view segment) { all.push_back(segment); });
   return all;
 }
 
-std::unique_ptr<Node> tree(const std::vector<std::string>& names) {
-  auto root = std::make_unique<Node>();
-  for (const std::string& name : names) {
-    Node* node = root.get();
-    for (const std::string_view segment : segments(name)) {
-      std::unique_ptr<Node>& child = node->children[std::string(segment)];
-      if (!child) child = std::make_unique<Node>();
-      node = child.get();
+/// The paths of some names, segment by segment. Nodes are indices, so that no depth is one of calls.
+class Tree {
+ public:
+  using Index = std::size_t;
+  static constexpr Index root = 0;
+  static constexpr Index none = SIZE_MAX;
+  using Child = std::pair<const std::string, Index>;
+
+  explicit Tree(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      Index node = root;
+      for (const std::string_view segment : segments(name)) {
+        const auto [child, is_new] = children_[node].emplace(segment, children_.size());
+        node = child->second;
+        if (is_new) children_.emplace_back();
+      }
     }
   }
-  return root;
-}
+  Index child(Index node, std::string_view segment) const {
+    if (node == none) return none;
+    const auto found = children_[node].find(segment);
+    return found == children_[node].end() ? none : found->second;
+  }
+  /// The variant below a node, when that is all there is.
+  const Child* variant(Index node) const;
+
+ private:
+  std::vector<std::map<std::string, Index, std::less<>>> children_{1};
+};
 
 /// `Batch`, `BaseConv`: how Rust spells a variant.
 bool is_camel_case(std::string_view segment) {
@@ -46,30 +53,31 @@ bool is_camel_case(std::string_view segment) {
          segment.find('_') == std::string_view::npos && std::ranges::any_of(segment, is_lower);
 }
 
-/// The variant below a path, when that is all there is.
-const std::pair<const std::string, std::unique_ptr<Node>>* variant(const Node& node) {
-  if (node.children.size() != 1) return nullptr;
-  const auto& only = *node.children.begin();
-  return is_camel_case(only.first) && !only.second->children.empty() ? &only : nullptr;
+const Tree::Child* Tree::variant(Index node) const {
+  if (node == none || children_[node].size() != 1) return nullptr;
+  const Child& only = *children_[node].begin();
+  return is_camel_case(only.first) && !children_[only.second].empty() ? &only : nullptr;
 }
 
-std::string fitted(std::string_view name, const Node* target, const Node* source) {
+std::string fitted(std::string_view name, const Tree& target, const Tree& source) {
   const std::vector<std::string_view> all = segments(name);
   std::string out;
+  const auto add = [&](std::string_view segment) { (out += out.empty() ? "" : ".") += segment; };
+  Tree::Index wanted = Tree::root;
+  Tree::Index found = Tree::root;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (target != nullptr)
-      for (const auto* own = variant(*target); own != nullptr && own->first != all[i];
-           own = variant(*target)) {
-        out = join_path(out, own->first);
-        target = own->second.get();
-      }
-    const bool is_foreign = target != nullptr && i + 1 < all.size() && target->child(all[i]) == nullptr &&
-                            source != nullptr && variant(*source) != nullptr;
-    if (!is_foreign) {
-      out = join_path(out, all[i]);
-      if (target != nullptr) target = target->child(all[i]);
+    for (const Tree::Child* own = target.variant(wanted); own != nullptr && own->first != all[i];
+         own = target.variant(wanted)) {
+      add(own->first);
+      wanted = own->second;
     }
-    if (source != nullptr) source = source->child(all[i]);
+    const bool is_foreign = wanted != Tree::none && i + 1 < all.size() &&
+                            target.child(wanted, all[i]) == Tree::none && source.variant(found) != nullptr;
+    if (!is_foreign) {
+      add(all[i]);
+      wanted = target.child(wanted, all[i]);
+    }
+    found = source.child(found, all[i]);
   }
   return out;
 }
@@ -78,11 +86,11 @@ std::string fitted(std::string_view name, const Node* target, const Node* source
 
 std::vector<std::string> fit_variants(const std::vector<std::string>& names,
                                       const std::vector<std::string>& target) {
-  const std::unique_ptr<Node> wanted = tree(target);
-  const std::unique_ptr<Node> found = tree(names);
+  const Tree wanted(target);
+  const Tree found(names);
   std::vector<std::string> out;
   out.reserve(names.size());
-  for (const std::string& name : names) out.push_back(fitted(name, wanted.get(), found.get()));
+  for (const std::string& name : names) out.push_back(fitted(name, wanted, found));
   return out;
 }
 

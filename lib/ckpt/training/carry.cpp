@@ -172,6 +172,18 @@ void follow_names(OptimizerState& state, const RemapReport& report) {
   }
 }
 
+void follow_names(OptimizerState& state, const EditReport& report) {
+  std::unordered_map<std::string_view, std::string_view> names;
+  for (const Edit& edit : report.edits)
+    if (edit.from.size() == 1) names.emplace(edit.from.front(), edit.name);
+  const auto follow = [&](std::string& name) {
+    if (const auto at = names.find(name); at != names.end()) name = at->second;
+  };
+  for (ParameterState& parameter : state.parameters) follow(parameter.name);
+  for (ParameterGroup& group : state.groups)
+    for (std::string& key : group.keys) follow(key);
+}
+
 Carried carry(const OptimizerState& state, const Checkpoint& model, Direction direction,
               const std::vector<KindRule>& rules, const Target* target) {
   return Carrier(state, model, direction, rules, target).run();

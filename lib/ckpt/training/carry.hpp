@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "ckpt/stages/edit.hpp"
 #include "ckpt/stages/layout.hpp"
 #include "ckpt/stages/remap.hpp"
 #include "ckpt/training/state.hpp"
@@ -18,6 +19,8 @@ struct Carried {
 /// Gives the parameters of a joined state the names that filters and rules left them; one that was left out
 /// keeps none.
 void follow_names(OptimizerState& state, const RemapReport& report);
+/// The same for edits that name tensors anew and do nothing else.
+void follow_names(OptimizerState& state, const EditReport& report);
 
 /// Takes every moment through the very views that its parameter goes through: rows, transposes, joins.
 /// `model` is the catalogue before the layout stage, `state` is joined with it by name; what follows are that

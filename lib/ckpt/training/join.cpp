@@ -43,7 +43,6 @@ class Orders {
   /// Walks through the model parameter by parameter; a state is how far each group has come.
   Count count() {
     Layer layer{{std::vector<std::uint32_t>(groups_.size(), 0), {1, {}}}};
-    std::size_t seen = 0;
     for (std::size_t i = 0; i < model_.size(); ++i) {
       Layer next;
       for (const auto& [taken, ways] : layer) {
@@ -56,11 +55,10 @@ class Orders {
             std::vector<std::uint32_t> further = taken;
             ++further[g];
             add(next, std::move(further), ways, i, g);
+            if (numbers_ > most_numbers) return Count::several;
           }
       }
       layer = std::move(next);
-      seen += layer.size();
-      if (seen > most_states) return Count::several;
     }
     std::vector<std::uint32_t> all;
     for (const Shapes& group : groups_) all.push_back(static_cast<std::uint32_t>(group.size()));
@@ -82,7 +80,7 @@ class Orders {
 
  private:
   static constexpr std::size_t skipped = SIZE_MAX;
-  static constexpr std::size_t most_states = 200'000;  // a few hundred bytes each
+  static constexpr std::size_t most_numbers = 4'000'000;  // in all states together, 4 bytes each
   struct Choice {
     std::size_t parameter, group;
     std::shared_ptr<const Choice> before;
@@ -94,8 +92,9 @@ class Orders {
   };
   using Layer = std::map<std::vector<std::uint32_t>, Ways>;
 
-  static void add(Layer& layer, std::vector<std::uint32_t> taken, const Ways& ways, std::size_t parameter,
-                  std::size_t group) {
+  void add(Layer& layer, std::vector<std::uint32_t> taken, const Ways& ways, std::size_t parameter,
+           std::size_t group) {
+    numbers_ += taken.size() + 16;  // what a state takes beside its numbers
     Ways& to = layer[std::move(taken)];
     to.number = std::min(2U, to.number + ways.number);
     to.choices = group == skipped ? ways.choices
@@ -112,6 +111,7 @@ class Orders {
   const std::vector<Shapes>& groups_;
   const std::vector<const Tensor*>& model_;
   std::size_t positions_ = 0;
+  std::size_t numbers_ = 0;
   Choices only_;
 };
 

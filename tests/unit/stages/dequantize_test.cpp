@@ -47,7 +47,8 @@ TEST_CASE("other blocks are what divides both dimensions into powers of two, or 
   CHECK(block_of({200, 130}, {4, 3}, BlockSize{64, 64}) == BlockSize{64, 64});
   for (const auto& [weight, scale] :
        {std::pair{Shape{200, 130}, Shape{4, 3}}, std::pair{Shape{96, 96}, Shape{4, 4}},
-        std::pair{Shape{8, 8}, Shape{3, 3}}, std::pair{Shape{8, 8}, Shape{2, 2, 2}}})
+        std::pair{Shape{8, 8}, Shape{3, 3}}, std::pair{Shape{8, 8}, Shape{2, 2, 2}},
+        std::pair{Shape{8, 0}, Shape{2, 3}}, std::pair{Shape{8, 8}, Shape{0, 2}}})
     CHECK(error_of([&] { block_of(weight, scale); }).kind() == ErrorKind::refused);
   CHECK(error_of([] { block_of({200, 130}, {2, 2}, BlockSize{64, 64}); }).kind() == ErrorKind::refused);
 }

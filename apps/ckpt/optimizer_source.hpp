@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ckpt/core/checkpoint.hpp"
+#include "ckpt/training/join.hpp"
+#include "ckpt/training/state.hpp"
+#include "options.hpp"
+#include "training_options.hpp"
+
+namespace ckpt {
+
+/// The number of a tensor that holds one.
+double read_number(const Tensor& tensor);
+
+/// The state of the optimizer that `checkpoint` holds, of either side; nothing where it holds none. Throws
+/// `refused` when it holds several and `key` does not choose.
+std::optional<OptimizerState> read_optimizer(const Checkpoint& checkpoint, const std::string& key = {});
+
+/// The state that a conversion takes along, joined with the model.
+struct OptimizerSource {
+  OptimizerState state;
+  Join join;
+  bool is_of_input = false;            ///< it lies in the input itself, not in a file of its own
+  std::vector<std::string> explained;  ///< how each parameter was matched
+  std::vector<std::string> orphans;  ///< keys of parameters that the model does not have; left out of `state`
+  std::size_t orphan_tensors = 0;
+  std::vector<Integrity> integrity;  ///< of the file
+};
+
+/// Reads it from the file that the options name, or from `whole`, the input as it was read, whose model it is
+/// joined with. Throws `refused` where burn has no such optimizer, where something has no place, does not fit
+/// or is not complete, and for orphans that are not to be dropped.
+OptimizerSource read_source(const TrainingOptions& options, const Checkpoint& whole,
+                            const StageOptions::Parsed& stages);
+
+/// The groups of the PyTorch checkpoint at `path`, by the names of its model, where its optimizer is of the
+/// kind of `state`: an earlier checkpoint of the same training knows what a burn record does not.
+std::optional<OptimizerState> settings_of(const std::string& path, const OptimizerState& state);
+
+}  // namespace ckpt

@@ -1,0 +1,73 @@
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "ckpt/kernels/checksum.hpp"
+#include "ckpt/report/findings.hpp"
+#include "support/errors.hpp"
+#include "support/tensors.hpp"
+
+using namespace ckpt;
+using namespace ckpt::test;
+
+namespace {
+
+constexpr float not_a_number = std::numeric_limits<float>::quiet_NaN();
+
+/// A window of a storage, [begin, begin + count) elements of F32.
+Tensor window(const Bytes& storage, std::string name, std::uint64_t begin, std::uint64_t count) {
+  Tensor tensor{.name = std::move(name), .dtype = DType::f32, .shape = {count}};
+  tensor.view = {.source = storage, .offset = begin * 4, .bytes = count * 4, .stored = DType::f32};
+  return tensor;
+}
+
+std::vector<std::pair<std::string_view, std::string>> codes(const std::vector<Finding>& findings) {
+  std::vector<std::pair<std::string_view, std::string>> all;
+  for (const Finding& finding : findings) all.emplace_back(info(finding.id).code, finding.tensor);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("tensors are judged alike with and without a checksum of their storage") {
+  // More than one piece, the odd ones at its borders.
+  constexpr std::size_t piece = (1U << 20) / 4;
+  std::vector<float> values(3 * piece + 5, 1);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 100);
+  values[piece] = not_a_number;
+  values[piece + 10] = std::numeric_limits<float>::infinity();
+  std::fill(values.begin() + 100, values.begin() + 200, 0.0F);
+  std::fill(values.end() - static_cast<std::ptrdiff_t>(piece) - 50, values.end(), 7.0F);
+  const std::vector<std::byte> bytes = bytes_of(values);
+  const Bytes storage = memory_bytes(bytes);
+  Checkpoint checkpoint = checkpoint_of({
+      window(storage, "all", 0, values.size()),
+      window(storage, "zeros", 100, 100),
+      window(storage, "sevens", values.size() - piece - 50, piece + 50),
+      window(storage, "nearly", values.size() - piece - 51, piece + 51),
+      window(storage, "before", 0, piece),
+      window(storage, "nan", piece, 2),
+      transposed(counting("fine", {20, 30}), 0, 1),
+      counting("empty", {0}),
+  });
+  for (int i = 0; i < 20; ++i)
+    checkpoint.tensors.push_back(window(storage, "again" + std::to_string(i), 100, 50));
+  const auto without = codes(check_data(checkpoint));
+  REQUIRE(without.size() == 2 + 1 + 1 + 1 + 20);
+  checkpoint.integrity = {{"data/0", storage, crc32(0, bytes)}};
+  CHECK(codes(check_data(checkpoint)) == without);
+  CHECK(without[0].second == "all");
+  CHECK(without[2] == std::pair<std::string_view, std::string>("CK013", "zeros"));
+
+  checkpoint.integrity.front().crc32 ^= 1;
+  const Error error = error_of([&] { check_data(checkpoint); });
+  CHECK(error.kind() == ErrorKind::corrupt);
+  CHECK(contains(error.message(), "data/0"));
+}
+
+TEST_CASE("a member that no tensor looks at is compared as well") {
+  Checkpoint checkpoint = checkpoint_of({counting("w", {3})});
+  checkpoint.integrity = {{"code", memory_bytes("abc"), 0x352441C2}};
+  CHECK(check_data(checkpoint).empty());
+  checkpoint.integrity.front().crc32 = 0;
+  CHECK(error_of([&] { check_data(checkpoint); }).kind() == ErrorKind::corrupt);
+}
