@@ -41,13 +41,14 @@ Checkpoint chosen(const Check& options, const StageOptions::Parsed& stages) {
 
 ExitStatus run(const Check& options) {
   if (!options.salvage.empty())
-    return run_salvage({options.file, options.salvage, options.talk, options.force, options.json});
+    return run_salvage(
+        {options.file, options.salvage, options.talk, options.resources, options.force, options.json});
   StageOptions::Parsed stages = options.stages.parse();
   if (!stages.like.empty()) return check_like(options, std::move(stages));
   const Checkpoint checkpoint = chosen(options, stages);
   std::vector<Finding> findings = judge_catalogue(options, checkpoint);
   try {
-    std::ranges::move(check_data(checkpoint), std::back_inserter(findings));
+    std::ranges::move(check_data(checkpoint, options.resources.parse()), std::back_inserter(findings));
   } catch (Error& error) {
     throw error.in_file(options.file);
   }
@@ -163,6 +164,7 @@ std::function<ExitStatus()> add_check(CLI::App& app) {
   app.add_flag("--sarif", options->sarif, "The findings as a SARIF 2.1.0 log on standard output")
       ->excludes(json)
       ->excludes(salvage);
+  options->resources.add(app);
   options->talk.add(app);
   app.footer(
       "Alone it reads every byte: structure, checksums, values. With --like it holds names, shapes\n"

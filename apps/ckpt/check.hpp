@@ -20,6 +20,7 @@ struct Check {
   std::string min_coverage;
   StageOptions stages;
   CheckTraining training;
+  ResourceOptions resources;
   TalkOptions talk;
   bool json = false;
   bool sarif = false;

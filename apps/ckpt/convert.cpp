@@ -105,6 +105,7 @@ ExitStatus run(const Convert& given) {
       stages.adapter.value_or(default_direction(convention_of(prepared.checkpoint), format.convention));
   if (!stages.like.empty()) target = load_target(stages.like, direction, stages.kinds);
   if (target) fit_names(prepared, *target);
+  // Before names are tied: the state of one of them stays with it.
   training.carry_along(prepared, direction, stages, target ? &*target : nullptr);
   if (target) restore_before_layout(prepared, *target);
   adapt(prepared, direction, stages.kinds, target ? &*target : nullptr);

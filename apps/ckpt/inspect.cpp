@@ -114,12 +114,12 @@ Value document(const std::string& file, const Checkpoint& checkpoint, const Insp
   }
   std::optional<Identity> identity;
   if (options.id) {
-    identity = identify(checkpoint);
+    identity = identify(checkpoint, options.writing.resources.parse());
     doc.set("id", hex(identity->id)).set("weights_id", hex(identity->weights_id));
   }
   Value tensors = Value::array();
   std::vector<Value> statistics;
-  if (options.stats) statistics = statistics_json(checkpoint.tensors);
+  if (options.stats) statistics = statistics_json(checkpoint.tensors, options.writing.resources.parse());
   Digester digest;
   for (std::size_t i = 0; i < checkpoint.tensors.size(); ++i) {
     const Tensor& tensor = checkpoint.tensors[i];
@@ -208,10 +208,10 @@ void print_document(const std::string& file, const Checkpoint& checkpoint, const
     fmt::print("of {} in storages the tensors use {}; a conversion leaves the rest behind\n",
                human_size(use.stored), human_size(use.used));
   if (options.id) {
-    const Identity identity = identify(checkpoint);
+    const Identity identity = identify(checkpoint, options.writing.resources.parse());
     fmt::print("id          {}\nweights id  {}\n", hex(identity.id), hex(identity.weights_id));
   }
-  if (options.stats) return print_statistics(checkpoint, paint);
+  if (options.stats) return print_statistics(checkpoint, options.writing.resources.parse(), paint);
 
   std::vector<std::vector<std::string>> roots;
   for (const Root& root : checkpoint.roots)
@@ -382,6 +382,7 @@ std::function<ExitStatus()> add_inspect(CLI::App& app) {
   app.add_option("--tensor", options->tensor, "Everything of one tensor, its values too")->type_name("NAME");
   app.add_option("--npy", options->npy, "Write the tensor of --tensor as a NumPy file")->type_name("OUT");
   app.add_flag("--force", options->writing.force, "Replace an existing OUT");
+  options->writing.resources.add(app);
   options->stages.add_choice(app);
   options->talk.add(app);
   app.footer(

@@ -40,14 +40,17 @@ std::optional<Statistics> measure(const Tensor& tensor, TensorReader& reader) {
 }
 
 /// Of every tensor, several at a time.
-std::vector<std::optional<Statistics>> measure_all(const std::vector<Tensor>& tensors) {
+std::vector<std::optional<Statistics>> measure_all(const std::vector<Tensor>& tensors,
+                                                   const Resources& resources) {
   std::vector<std::uint64_t> sizes;
   for (const Tensor& tensor : tensors) sizes.push_back(tensor.byte_size());
   std::vector<std::optional<Statistics>> all(tensors.size());
-  in_parallel(largest_first(sizes), [&] {
-    const auto reader = std::make_shared<TensorReader>(2U << 20);
+  const std::uint64_t memory = std::min<std::uint64_t>(resources.memory / resources.thread_count(), 2U << 20);
+  const auto make_task = [&] {
+    const auto reader = std::make_shared<TensorReader>(memory);
     return [&, reader](std::size_t i) { all[i] = measure(tensors[i], *reader); };
-  });
+  };
+  in_parallel(largest_first(sizes), make_task, resources.threads);
   return all;
 }
 
@@ -281,15 +284,15 @@ void print_tensor_report(const Checkpoint& checkpoint, const Tensor& tensor, con
   fmt::print("\nfrom, how many\n{}", format_table(bars, {true, true, false}, "  "));
 }
 
-std::vector<Value> statistics_json(const std::vector<Tensor>& tensors) {
-  const std::vector<std::optional<Statistics>> statistics = measure_all(tensors);
+std::vector<Value> statistics_json(const std::vector<Tensor>& tensors, const Resources& resources) {
+  const std::vector<std::optional<Statistics>> statistics = measure_all(tensors, resources);
   std::vector<Value> rows(tensors.size(), Value::object());
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (statistics[i]) set_statistics(rows[i], tensors[i].dtype, *statistics[i]);
   return rows;
 }
 
-void print_statistics(const Checkpoint& checkpoint, const Paint& paint) {
+void print_statistics(const Checkpoint& checkpoint, const Resources& resources, const Paint& paint) {
   std::map<std::string, std::uint64_t> by_type;
   for (const Tensor& tensor : checkpoint.tensors) {
     std::uint64_t& bytes = by_type[std::string(name(tensor.dtype))];
@@ -303,7 +306,7 @@ void print_statistics(const Checkpoint& checkpoint, const Paint& paint) {
     fmt::print("\n");
     print_sizes(by_root, paint);
   }
-  const std::vector<std::optional<Statistics>> statistics = measure_all(checkpoint.tensors);
+  const std::vector<std::optional<Statistics>> statistics = measure_all(checkpoint.tensors, resources);
   std::vector<std::vector<std::string>> rows{
       {"name", "dtype", "shape", "min", "max", "mean", "std", "zeros", "NaN", "infinite"}};
   for (std::size_t i = 0; i < statistics.size(); ++i) {
@@ -338,7 +341,7 @@ void write_npy(const Checkpoint& checkpoint, const Tensor& tensor, const std::st
   AtomicOutput output(path, guard.output_options(options.force));
   {
     Progress progress(output, plan.size, talk);
-    emit_output(plan, one, progress);
+    emit_output(plan, one, progress, options.resources.parse());
   }
   output.commit();
   talk.report(fmt::format("{} -> {}: {} {}", printable(tensor.name), printable(path), name(tensor.dtype),

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ckpt/kernels/resources.hpp"
 #include "ckpt/stages/cast.hpp"
 #include "ckpt/stages/filter.hpp"
 #include "ckpt/stages/kinds.hpp"
@@ -23,6 +24,21 @@ struct TalkOptions {
 
   void add(CLI::App& app);
 };
+
+/// --threads and --memory, for commands that read data.
+class ResourceOptions {
+ public:
+  void add(CLI::App& app);
+  /// Throws `usage` for a size that is none, or is too small to work with.
+  Resources parse() const;
+
+ private:
+  std::string memory_;
+  unsigned threads_ = 0;
+};
+
+/// `5GB`, `500MiB`, `1000`: decimal units as Hugging Face counts them, binary ones with an i. Throws `usage`.
+std::uint64_t parse_size(const std::string& text, std::string_view option);
 
 /// The options that choose, rename and lay out tensors: the same for every command. CLI11 collects text;
 /// `parse` turns it into values and throws `usage`. With a `side` they are called --left-include and so on.

@@ -57,8 +57,9 @@ ExitStatus run_salvage(const SalvageOptions& options) {
   prepared.read = whole;
   prepared.checkpoint = std::move(salvaged.checkpoint);
   warn_of_losses(prepared, format);
-  const std::uint64_t size =
-      write_checkpoint(prepared, format, options.output, {.force = options.force}, talk).size;
+  const std::uint64_t size = write_checkpoint(prepared, format, options.output,
+                                              {.force = options.force, .resources = options.resources}, talk)
+                                 .size;
 
   print_warnings(prepared, talk);
   if (options.json) {

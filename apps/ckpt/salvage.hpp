@@ -10,6 +10,7 @@ namespace ckpt {
 struct SalvageOptions {
   std::string input, output;
   TalkOptions talk;
+  ResourceOptions resources;
   bool force = false;
   bool json = false;
 };

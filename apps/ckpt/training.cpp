@@ -288,7 +288,7 @@ void Training::write(const WriteOptions& options) {
     if (options.dry_run) continue;
     const Interruptible guard;
     record.output = std::make_unique<AtomicOutput>(record.path, guard.output_options(options.force));
-    emit_output(plan, record.checkpoint, *record.output);
+    emit_output(plan, record.checkpoint, *record.output, options.resources.parse());
     record.output->flush();
   }
 }

@@ -58,6 +58,7 @@ Written write_set(const Prepared& prepared, const Format& format, const std::str
         .in_file(path)
         .with_hint("--force replaces the set");
 
+  const Resources resources = options.resources.parse();
   const Interruptible guard;
   std::vector<std::unique_ptr<AtomicOutput>> outputs;
   const auto open = [&](const std::string& name) -> AtomicOutput& {
@@ -68,7 +69,7 @@ Written write_set(const Prepared& prepared, const Format& format, const std::str
   std::size_t first = 0;  // of the shard, among all tensors
   for (std::size_t i = 0; i < set.shards.size(); ++i) {
     Progress progress(open(set.shards[i].file_name), plans[i].size, talk);
-    std::vector<CastReport> casts = emit_output(plans[i], set.shards[i].checkpoint, progress);
+    std::vector<CastReport> casts = emit_output(plans[i], set.shards[i].checkpoint, progress, resources);
     if (!options.allow_overflow) require_no_overflow(casts, set.shards[i].checkpoint);
     for (CastReport& report : casts) written.casts.push_back({first + report.tensor, report.statistics});
     first += set.shards[i].checkpoint.tensors.size();
@@ -92,37 +93,6 @@ Written write_set(const Prepared& prepared, const Format& format, const std::str
   }
   for (const std::string& name : stale) ::unlink((path + "/" + name).c_str());
   return written;
-}
-
-std::uint64_t parse_size(const std::string& text, std::string_view option) {
-  struct Unit {
-    std::string_view name;
-    std::uint64_t bytes;
-  };
-  constexpr std::array units{
-      Unit{"", 1},
-      Unit{"b", 1},
-      Unit{"kb", 1000},
-      Unit{"mb", 1000'000},
-      Unit{"gb", 1000'000'000},
-      Unit{"tb", 1000'000'000'000},
-      Unit{"kib", 1ULL << 10},
-      Unit{"mib", 1ULL << 20},
-      Unit{"gib", 1ULL << 30},
-      Unit{"tib", 1ULL << 40},
-  };
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  std::string suffix(end, text.data() + text.size());
-  std::ranges::transform(suffix, suffix.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  const auto unit = std::ranges::find(units, suffix, &Unit::name);
-  const std::optional<std::uint64_t> bytes =
-      unit == units.end() ? std::nullopt : checked_multiply(number, unit->bytes);
-  if (error != std::errc() || !bytes || *bytes == 0)
-    throw Error(ErrorKind::usage, fmt::format("{}: `{}` is not a size", option, printable(text)))
-        .with_hint("write 5GB, 500MiB or a number of bytes");
-  return *bytes;
 }
 
 }  // namespace ckpt

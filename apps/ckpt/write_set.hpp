@@ -27,7 +27,4 @@ class OutputFolder {
 Written write_set(const Prepared& prepared, const Format& format, const std::string& path,
                   std::uint64_t limit, const WriteOptions& options, const Talk& talk);
 
-/// `5GB`, `500MiB`, `1000`: decimal units as Hugging Face counts them, binary ones with an i. Throws `usage`.
-std::uint64_t parse_size(const std::string& text, std::string_view option);
-
 }  // namespace ckpt

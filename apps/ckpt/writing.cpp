@@ -146,6 +146,7 @@ AtomicOutput::Options Interruptible::output_options(bool replace) const {
 void WriteOptions::add(CLI::App& app) {
   app.add_flag("--force", force, "Replace an existing output");
   app.add_flag("--dry-run", dry_run, "Plan and report, write nothing");
+  resources.add(app);
 }
 
 namespace {
@@ -224,7 +225,8 @@ Plan plan_output(const Checkpoint& checkpoint, const Format& format) {
   }
 }
 
-std::vector<CastReport> emit_output(const Plan& plan, const Checkpoint& checkpoint, Sink& sink) {
+std::vector<CastReport> emit_output(const Plan& plan, const Checkpoint& checkpoint, Sink& sink,
+                                    const Resources& resources) {
   try {
     // The kernel may move what is written past us: the checksums take a pass of their own, beside it.
     const auto used = used_sources(checkpoint);
@@ -234,7 +236,7 @@ std::vector<CastReport> emit_output(const Plan& plan, const Checkpoint& checkpoi
           checkpoint, [&](const Integrity& check) { return is_wanted && used.contains(check.source.get()); });
     });
     try {
-      std::vector<CastReport> casts = emit(plan, checkpoint, sink);
+      std::vector<CastReport> casts = emit(plan, checkpoint, sink, resources);
       verified.get();
       return casts;
     } catch (...) {
@@ -269,12 +271,13 @@ Written write_checkpoint(const Prepared& prepared, const Format& format, const s
                          const WriteOptions& options, const Talk& talk) {
   const Plan plan = plan_output(prepared.checkpoint, format);
   if (options.dry_run) return {plan.size, {}};
+  const Resources resources = options.resources.parse();
   const Interruptible guard;
   AtomicOutput output(path, guard.output_options(options.force));
   Written written{plan.size, {}};
   {
     Progress progress(output, plan.size, talk);
-    written.casts = emit_output(plan, prepared.checkpoint, progress);
+    written.casts = emit_output(plan, prepared.checkpoint, progress, resources);
   }
   if (!options.allow_overflow) require_no_overflow(written.casts, prepared.checkpoint);
   output.commit();

@@ -19,6 +19,7 @@ struct WriteOptions {
   bool force = false;
   bool dry_run = false;
   bool allow_overflow = false;
+  ResourceOptions resources;
 
   void add(CLI::App& app);
 };
@@ -42,7 +43,8 @@ class Interruptible {
 Plan plan_output(const Checkpoint& checkpoint, const Format& format);
 /// Emits `plan` and then compares the checksums of everything that was read for it.
 /// Returns what casting lost.
-std::vector<CastReport> emit_output(const Plan& plan, const Checkpoint& checkpoint, Sink& sink);
+std::vector<CastReport> emit_output(const Plan& plan, const Checkpoint& checkpoint, Sink& sink,
+                                    const Resources& resources);
 /// Throws `refused`, naming the tensors, where a finite number became infinite.
 void require_no_overflow(const std::vector<CastReport>& casts, const Checkpoint& checkpoint);
 /// What casting lost: a line for all, and one for each tensor that lost something.

@@ -30,8 +30,12 @@ constexpr std::uint64_t small_memory = 4U << 20;
 
 class Emitter {
  public:
-  Emitter(const Plan& plan, const Checkpoint& checkpoint, Sink& sink, std::uint64_t memory)
-      : plan_(plan), checkpoint_(checkpoint), sink_(sink), reader_(std::min(memory / 4, small_memory)) {
+  Emitter(const Plan& plan, const Checkpoint& checkpoint, Sink& sink, const Resources& resources)
+      : plan_(plan),
+        checkpoint_(checkpoint),
+        sink_(sink),
+        may_read_ahead_(resources.thread_count() > 1),
+        reader_(may_read_ahead_ ? std::min(resources.memory / 4, small_memory) : resources.memory) {
     std::vector<const Tensor*> ahead;
     for (const Plan::Segment& segment : plan.segments)
       if (const auto* data = std::get_if<Plan::TensorData>(&segment))
@@ -39,7 +43,7 @@ class Emitter {
           ahead.push_back(&tensor);
     if (!ahead.empty())
       ahead_.emplace(std::move(ahead), plan.needs_crc32, !plan.needs_crc32 && sink.can_place(),
-                     memory - memory / 4);
+                     resources.memory - resources.memory / 4);
   }
 
   void operator()(const Plan::Literal& segment) { sink_.write(segment.bytes); }
@@ -73,7 +77,7 @@ class Emitter {
            tensor.dtype == tensor.view.stored;
   }
   bool is_read_ahead(const Tensor& tensor) const {
-    return !is_moved(tensor) && tensor.byte_size() >= worth_a_thread;
+    return may_read_ahead_ && !is_moved(tensor) && tensor.byte_size() >= worth_a_thread;
   }
 
   bool move(const Tensor& tensor) {
@@ -111,6 +115,7 @@ class Emitter {
   const Plan& plan_;
   const Checkpoint& checkpoint_;
   Sink& sink_;
+  bool may_read_ahead_;
   TensorReader reader_;
   std::optional<ReadAhead> ahead_;
   std::vector<std::uint32_t> crc32_;
@@ -120,8 +125,8 @@ class Emitter {
 }  // namespace
 
 std::vector<CastReport> emit(const Plan& plan, const Checkpoint& checkpoint, Sink& sink,
-                             std::uint64_t memory) {
-  Emitter emitter(plan, checkpoint, sink, memory);
+                             const Resources& resources) {
+  Emitter emitter(plan, checkpoint, sink, resources);
   for (const Plan::Segment& segment : plan.segments) std::visit(emitter, segment);
   return emitter.take_casts();
 }

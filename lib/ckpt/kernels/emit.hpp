@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "ckpt/core/checkpoint.hpp"
 #include "ckpt/core/plan.hpp"
 #include "ckpt/core/sink.hpp"
 #include "ckpt/kernels/cast.hpp"
+#include "ckpt/kernels/resources.hpp"
 
 namespace ckpt {
 
@@ -18,10 +18,11 @@ struct CastReport {
 };
 
 /// Turns a plan into bytes: the one place where tensor data flows. Every tensor is pulled once, in
-/// file order, through buffers of `memory` bytes; plain ranges are offered to the sink to be moved, other
-/// large tensors are gathered on a second thread while what came before is written.
-/// Returns what casting lost, a report for each tensor that was cast. Throws what reading and writing throw.
+/// file order, through buffers of `resources.memory` bytes; plain ranges are offered to the sink to be moved,
+/// other large tensors are gathered on a second thread, where two are allowed, while what came before is
+/// written. Returns what casting lost, a report for each tensor that was cast. Throws what reading and
+/// writing throw.
 std::vector<CastReport> emit(const Plan& plan, const Checkpoint& checkpoint, Sink& sink,
-                             std::uint64_t memory = 64U << 20);
+                             const Resources& resources = {});
 
 }  // namespace ckpt

@@ -14,7 +14,8 @@ namespace {
 
 // Plain ranges go through a piece that stays in the second-level cache on its way to the sink.
 constexpr std::uint64_t plain_piece = 4U << 20;
-constexpr std::uint64_t cast_elements_at_once = 256U << 10;
+// What is cast at once, in the type that it becomes.
+constexpr std::uint64_t cast_piece = 2U << 20;
 // A block of the source is read whole when a quarter of it is wanted, or when it is no larger than this.
 constexpr std::uint64_t always_whole = 16U << 10;
 // Bytes of a row of the source for which a call of its own is worth its while.
@@ -23,9 +24,12 @@ constexpr std::uint64_t least_run = 4096;
 }  // namespace
 
 TensorReader::TensorReader(const Options& options)
-    : options_(options),
-      target_capacity_(std::max<std::uint64_t>(options.memory / (options.keeps_two ? 3 : 2), 4096)),
-      source_capacity_(target_capacity_) {}
+    : options_(options), cast_capacity_(std::clamp<std::uint64_t>(options.memory / 8, 4096, cast_piece)) {
+  const std::uint64_t pieces = options.keeps_two ? 2 : 1;
+  const std::uint64_t casts = pieces * cast_capacity_;
+  const std::uint64_t left = options.memory > casts ? options.memory - casts : 0;
+  target_capacity_ = source_capacity_ = std::max<std::uint64_t>(left / (pieces + 1), 4096);
+}
 
 void TensorReader::start(const Tensor& tensor) {
   whole_ = &tensor;
@@ -74,7 +78,7 @@ void TensorReader::plan_tiles() {
   const std::uint64_t elements = target_capacity_ / size_;
   const auto side = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(elements)));
   tile_columns_ = std::min(dimensions_[0].count, std::max(side, elements / dimensions_[1].count));
-  tile_rows_ = std::min({dimensions_[1].count, elements / tile_columns_, cast_elements_at_once});
+  tile_rows_ = std::min({dimensions_[1].count, elements / tile_columns_, cast_at_once()});
   // Lines a power of two apart would share few places of the caches.
   const std::uint64_t line = 64 / size_;
   if (tile_rows_ > line && tile_rows_ < dimensions_[1].count && tile_rows_ * size_ % 1024 == 0)
@@ -108,12 +112,17 @@ std::span<const std::byte> TensorReader::next() {
   }
 }
 
+/// Elements whose cast form fits its buffer.
+std::uint64_t TensorReader::cast_at_once() const {
+  return cast_capacity_ / std::max(element_size(whole_->dtype), 1U);
+}
+
 /// Casts in steps, so that a wider type needs no larger buffer than a narrow one; of a tile, whole runs.
 std::span<const std::byte> TensorReader::next_cast() {
   if (options_.keeps_two) cast_.swap(cast_before_);
   const unsigned size = element_size(whole_->dtype);
-  const std::uint64_t runs_at_once = std::max<std::uint64_t>(cast_elements_at_once / elements_.run, 1);
-  const std::uint64_t run = std::min(elements_.run, cast_elements_at_once);
+  const std::uint64_t runs_at_once = std::max<std::uint64_t>(cast_at_once() / elements_.run, 1);
+  const std::uint64_t run = std::min(elements_.run, cast_at_once());
   const std::size_t count = std::min(uncast_.size() / size_, run * runs_at_once);
   cast_.resize(count * size);
   cast_elements(tensor_->view.stored, whole_->dtype, uncast_.first(count * size_), cast_, cast_statistics_);

@@ -56,9 +56,11 @@ class TensorReader {
   std::span<std::byte> next_strided();
   std::span<std::byte> next_tile();
   void plan_tiles();
+  std::uint64_t cast_at_once() const;
   void gather(std::uint64_t source, std::byte* target, std::span<Dimension> block);
 
   Options options_;
+  std::uint64_t cast_capacity_;
   std::uint64_t target_capacity_;
   std::uint64_t source_capacity_;
   std::vector<std::byte> target_;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -16,7 +17,7 @@ namespace ckpt {
 namespace {
 
 // A piece stays in the second-level cache between the kernel's copy and the scan.
-constexpr std::size_t piece_bytes = 1U << 20;
+constexpr std::uint64_t largest_piece = 1U << 20;
 // Tensors that look at one storage and are scanned while its checksum is made. Any number may look at it;
 // the others are read on their own, which costs no more than their bytes.
 constexpr std::size_t at_once = 8;
@@ -69,8 +70,12 @@ bool is_plain(const Tensor& tensor) {
 /// that lie in them as plain ranges, then all other tensors.
 class DataCheck {
  public:
-  explicit DataCheck(const Checkpoint& checkpoint)
-      : checkpoint_(checkpoint), scans_(checkpoint.tensors.size()) {
+  DataCheck(const Checkpoint& checkpoint, const Resources& resources)
+      : checkpoint_(checkpoint),
+        threads_(resources.thread_count()),
+        piece_bytes_(
+            std::clamp<std::uint64_t>(std::bit_floor(resources.memory / threads_ / 4), 4096, largest_piece)),
+        scans_(checkpoint.tensors.size()) {
     std::unordered_map<const ByteSource*, std::size_t> with_checksum;
     for (const Integrity& check : checkpoint.integrity) {
       with_checksum.emplace(check.source.get(), checks_.size());
@@ -89,15 +94,18 @@ class DataCheck {
   }
 
   void run() {
-    in_parallel(largest_first(sizes_), [this] {
-      const auto reader = std::make_shared<TensorReader>(2 * piece_bytes);
-      const auto buffer = std::make_shared<std::vector<std::byte>>();
-      return [this, reader, buffer](std::size_t task) {
-        if (task < checks_.size()) return read_storage(task, *buffer);
-        const std::size_t i = alone_[task - checks_.size()];
-        scans_[i] = scan(checkpoint_.tensors[i], *reader);
-      };
-    });
+    in_parallel(
+        largest_first(sizes_),
+        [this] {
+          const auto reader = std::make_shared<TensorReader>(2 * piece_bytes_);
+          const auto buffer = std::make_shared<std::vector<std::byte>>();
+          return [this, reader, buffer](std::size_t task) {
+            if (task < checks_.size()) return read_storage(task, *buffer);
+            const std::size_t i = alone_[task - checks_.size()];
+            scans_[i] = scan(checkpoint_.tensors[i], *reader);
+          };
+        },
+        threads_);
   }
 
   const std::vector<Scan>& scans() const { return scans_; }
@@ -108,10 +116,10 @@ class DataCheck {
     const std::uint64_t size = check.source->size();
     std::vector<std::vector<std::byte>> first(inside_[task].size());
     std::uint32_t crc = 0;
-    buffer.resize(piece_bytes);
-    for (std::uint64_t at = 0; at < size; at += piece_bytes) {
+    buffer.resize(piece_bytes_);
+    for (std::uint64_t at = 0; at < size; at += piece_bytes_) {
       const std::span<std::byte> piece =
-          std::span(buffer).first(std::min<std::uint64_t>(piece_bytes, size - at));
+          std::span(buffer).first(std::min<std::uint64_t>(piece_bytes_, size - at));
       check.source->read_at(at, piece);
       crc = crc32(crc, piece);
       for (std::size_t t = 0; t < first.size(); ++t) scan_part(inside_[task][t], at, piece, first[t]);
@@ -134,6 +142,8 @@ class DataCheck {
   }
 
   const Checkpoint& checkpoint_;
+  unsigned threads_;
+  std::uint64_t piece_bytes_;  // a power of two: whole elements of every type
   std::vector<const Integrity*> checks_;
   std::vector<std::vector<std::size_t>> inside_;  // of each check, tensors
   std::vector<std::size_t> alone_;
@@ -143,8 +153,8 @@ class DataCheck {
 
 }  // namespace
 
-std::vector<Finding> check_data(const Checkpoint& checkpoint) {
-  DataCheck check(checkpoint);
+std::vector<Finding> check_data(const Checkpoint& checkpoint, const Resources& resources) {
+  DataCheck check(checkpoint, resources);
   check.run();
   std::vector<Finding> findings;
   for (std::size_t i = 0; i < checkpoint.tensors.size(); ++i)

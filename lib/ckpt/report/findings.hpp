@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ckpt/core/checkpoint.hpp"
+#include "ckpt/kernels/resources.hpp"
 
 namespace ckpt {
 
@@ -69,6 +70,6 @@ std::vector<Finding> check_catalogue(const Checkpoint& checkpoint,
 /// What one pass over the data shows: NaN, infinite, all-zero and constant tensors. Every byte is read, those
 /// of which the file states a checksum too, which are compared. Throws `corrupt` where they differ, and what
 /// reading throws.
-std::vector<Finding> check_data(const Checkpoint& checkpoint);
+std::vector<Finding> check_data(const Checkpoint& checkpoint, const Resources& resources = {});
 
 }  // namespace ckpt

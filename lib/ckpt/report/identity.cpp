@@ -55,7 +55,7 @@ Digest tensor_digest(const Tensor& tensor, TensorReader& reader) {
   return sha.finish();
 }
 
-Identity identify(const Checkpoint& checkpoint, unsigned threads) {
+Identity identify(const Checkpoint& checkpoint, const Resources& resources) {
   const std::vector<std::size_t> first = first_at_same_place(checkpoint.tensors);
   std::vector<std::uint64_t> sizes;
   for (const Tensor& tensor : checkpoint.tensors) {
@@ -72,12 +72,13 @@ Identity identify(const Checkpoint& checkpoint, unsigned threads) {
 
   Identity identity;
   identity.tensors.resize(first.size());
+  const std::uint64_t memory = std::min(resources.memory / resources.thread_count(), reader_memory);
   const auto make_task = [&] {
-    const auto reader = std::make_shared<TensorReader>(reader_memory);
+    const auto reader = std::make_shared<TensorReader>(memory);
     return
         [&, reader](std::size_t i) { identity.tensors[i] = tensor_digest(checkpoint.tensors[i], *reader); };
   };
-  in_parallel(order, make_task, threads);
+  in_parallel(order, make_task, resources.threads);
   for (std::size_t i = 0; i < first.size(); ++i) identity.tensors[i] = identity.tensors[first[i]];
   identity.id = digest_of_names(checkpoint, identity.tensors);
   identity.weights_id = digest_of_weights(identity.tensors);

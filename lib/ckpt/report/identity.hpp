@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ckpt/core/checkpoint.hpp"
+#include "ckpt/kernels/resources.hpp"
 #include "ckpt/kernels/tensor_reader.hpp"
 
 namespace ckpt {
@@ -24,9 +25,9 @@ struct Identity {
   std::vector<Digest> tensors;  ///< of each tensor, in the order of the catalogue
 };
 
-/// Digests every tensor, tensors side by side on `threads` threads (0: as many as there are processors),
-/// each with buffers of its own. Tensors that lie at the same place are read once. Throws what reading
-/// throws, and `unsupported` for a view that repeats few elements so often that no digest is made.
-Identity identify(const Checkpoint& checkpoint, unsigned threads = 0);
+/// Digests every tensor, tensors side by side, each thread with buffers of its own. Tensors that lie at the
+/// same place are read once. Throws what reading throws, and `unsupported` for a view that repeats few
+/// elements so often that no digest is made.
+Identity identify(const Checkpoint& checkpoint, const Resources& resources = {});
 
 }  // namespace ckpt

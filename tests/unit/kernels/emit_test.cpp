@@ -148,10 +148,10 @@ TEST_CASE("large tensors are gathered ahead, whatever stands between them") {
   Mixed mixed;
   for (const std::uint64_t memory : {64ULL << 20, 1ULL << 20, 100ULL << 10}) {
     MemorySink in_order;
-    CHECK(emit(mixed.plan, mixed.checkpoint, in_order, memory).size() == 1);
+    CHECK(emit(mixed.plan, mixed.checkpoint, in_order, {.memory = memory}).size() == 1);
     CHECK(in_order.bytes() == mixed.expected);
     PlacingSink in_any;
-    const std::vector<CastReport> casts = emit(mixed.plan, mixed.checkpoint, in_any, memory);
+    const std::vector<CastReport> casts = emit(mixed.plan, mixed.checkpoint, in_any, {.memory = memory});
     CHECK(in_any.all == mixed.expected);
     CHECK((in_any.placed > 0) == (memory < 64ULL << 20));
     REQUIRE(casts.size() == 1);
@@ -165,7 +165,7 @@ TEST_CASE("large tensors are gathered ahead, whatever stands between them") {
                                                      return std::vector<std::byte>();
                                                    }});
   PlacingSink sink;
-  emit(mixed.plan, mixed.checkpoint, sink, 100U << 10);
+  emit(mixed.plan, mixed.checkpoint, sink, {.memory = 100U << 10});
   CHECK(sink.all == mixed.expected);
   CHECK(seen == mixed.crc32);
 }
@@ -174,7 +174,7 @@ TEST_CASE("a sink that fails ends reading ahead, and what was being read does no
   const Mixed mixed;
   for (const std::size_t room : {0U, 1U, 50'000U, 3'000'000U, 7'000'000U}) {
     PlacingSink sink(room);
-    CHECK(error_of([&] { emit(mixed.plan, mixed.checkpoint, sink, 1U << 20); }).kind() == ErrorKind::io);
+    CHECK(error_of([&] { emit(mixed.plan, mixed.checkpoint, sink, {.memory = 1U << 20}); }).kind() == ErrorKind::io);
   }
 }
 
@@ -182,7 +182,7 @@ TEST_CASE("an error of reading ahead comes where its tensor does") {
   Mixed mixed;
   mixed.checkpoint.tensors.back().view.offset = 1U << 20;  // beyond the end of its source
   PlacingSink sink;
-  const Error error = error_of([&] { emit(mixed.plan, mixed.checkpoint, sink, 1U << 20); });
+  const Error error = error_of([&] { emit(mixed.plan, mixed.checkpoint, sink, {.memory = 1U << 20}); });
   CHECK(error.kind() == ErrorKind::corrupt);
   CHECK(error.message().starts_with("tensor b: "));
   const std::size_t before = mixed.expected.size() - mixed.checkpoint.tensors.back().byte_size();

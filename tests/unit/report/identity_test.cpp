@@ -22,7 +22,7 @@ Checkpoint example() {
 // Expected values: hashlib of Python, as docs/identity.md defines them.
 TEST_CASE("ids are what their definition makes them") {
   for (const unsigned threads : {1U, 2U, 7U}) {
-    const Identity identity = identify(example(), threads);
+    const Identity identity = identify(example(), {.threads = threads});
     CHECK(hex(identity.tensors[0]) == "f8fa721ce0d439a760ca70154eb2094db0ad2454c24b14868a77880f29cb06c5");
     CHECK(hex(identity.tensors[1]) == "e74de9777eb2733d0705aa61219c0fa7157673259653536a34a67080a37ea679");
     CHECK(hex(identity.tensors[2]) == "1bca72961dbb67bbfc91d613d1c93bd7e1f898cf23206c3d8a06ede389f447d0");
