@@ -26,7 +26,7 @@ struct Question {
   const MatchOptions& match;
 };
 
-/// How a source, laid out as the target is, fits it.
+/// How a source, carried as far as `convert --like` does, fits the target.
 struct Fit {
   Prepared source;
   Target target;
@@ -40,7 +40,9 @@ Fit fit(Prepared source, const Question& question) {
     result.target = target_of(question.like, question.direction, question.kinds);
     result.source = source;
     fit_names(result.source, result.target);
+    restore_before_layout(result.source, result.target);
     adapt(result.source, question.direction, question.kinds, &result.target);
+    restore_after_layout(result.source, result.target);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::refused) throw;
     result.undecided = error.hint().empty() ? error.message() : error.message() + "; " + error.hint();
@@ -49,8 +51,7 @@ Fit fit(Prepared source, const Question& question) {
   }
   result.match = match(result.source.checkpoint, result.target, question.match).report;
   MatchReport& report = result.match;
-  for (Names* names :
-       {&report.missing, &report.missing_allowed, &report.tied, &report.unused, &report.unused_allowed})
+  for (Names* names : {&report.missing, &report.missing_allowed, &report.unused, &report.unused_allowed})
     std::ranges::sort(*names, natural_less);
   std::ranges::sort(report.mismatched, natural_less, &Mismatch::name);
   return result;
@@ -247,7 +248,6 @@ class Table {
     add("shape", other_shape);
     add("dtype", other_dtype);
     add("missing, allowed", report.missing_allowed);
-    add("missing, tied", report.tied);
     add("unused, allowed", report.unused_allowed);
     if (rows_.size() == 1) return {};
     return format_table(rows_, {false, false, false, false, false}) + "\n";
@@ -349,7 +349,6 @@ Value document(const Check& options, const StageOptions::Parsed& stages, const F
       .set("unused", strings_json(report.unused))
       .set("mismatched", mismatched_json(report))
       .set("missing_allowed", strings_json(report.missing_allowed))
-      .set("missing_tied", strings_json(report.tied))
       .set("unused_allowed", strings_json(report.unused_allowed))
       .set("did_you_mean", std::move(meant))
       .set("rules", strings_json(suggestions.rules));
@@ -364,7 +363,6 @@ ExitStatus check_like(const Check& options, StageOptions::Parsed stages) {
   const double least_coverage = options.min_coverage.empty() ? 0 : parse_share(options.min_coverage);
   const Prepared source = prepare(options.file, stages);
   const Checkpoint like = load_like(stages.like);
-  stages.match.ties_suffice = true;
   // A bound alone lets anything be missing within it.
   if (!options.min_coverage.empty() && stages.match.allow_missing.empty())
     stages.match.allow_missing.emplace_back("");
@@ -375,6 +373,7 @@ ExitStatus check_like(const Check& options, StageOptions::Parsed stages) {
   if (question.direction != Direction::none)
     talk.report(fmt::format("adapter: {}{}", direction_name(question.direction),
                             stages.adapter ? "" : " (by the two formats)"));
+  for (const EditReport& edits : answer.source.edits) talk.report(edits.summary);
   for (const std::string& warning : answer.source.warnings) talk.warn(options.file, warning);
   Suggestions suggestions;
   if (!answer.match.missing.empty()) {

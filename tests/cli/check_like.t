@@ -58,10 +58,8 @@ $ ckpt check testdata/pytorch/legacy.pt --like torch.lock
 testdata/pytorch/legacy.pt for torch.lock: 14 of 14 tensors fit, 0 missing, 0 unused, 0 mismatched; 100.0 % of the parameters: fits
 $ ckpt check net.bpk --like torch.lock --rename '^embedding => tok_emb' --rename '^hidden_ => ' --rename '^hidden => encoder' --rename '^head => fc' --allow-missing='num_batches_tracked$'
 adapter: burn-to-pytorch (by the two formats)
-misfit            name                    file  target  did you mean
-missing, allowed  bn.num_batches_tracked        I64 []
-
-net.bpk for torch.lock: 13 of 14 tensors fit, 0 missing, 0 unused, 0 mismatched; 99.6 % of the parameters: fits
+added: 1 num_batches_tracked (I64 0) that the target has
+net.bpk for torch.lock: 14 of 14 tensors fit, 0 missing, 0 unused, 0 mismatched; 100.0 % of the parameters: fits
 
 # Where the formats do not say whose layout they hold, the adapter is suggested.
 $ ckpt check testdata/safetensors/linear.safetensors --like testdata/burnpack/net.bpk
@@ -137,7 +135,6 @@ $ ckpt check source.safetensors --like target.safetensors --json
   }
  ],
  "missing_allowed": [],
- "missing_tied": [],
  "unused_allowed": [],
  "did_you_mean": {},
  "rules": [],
@@ -203,13 +200,11 @@ hint: give it as 99.5% or as 0.995
 $ ckpt check target.safetensors --like target.safetensors --min-coverage 100%
 target.safetensors for target.safetensors: 3 of 3 tensors fit, 0 missing, 0 unused, 0 mismatched; 100.0 % of the parameters: fits
 
-# A tensor may be missing where the one that it is tied to is there; where both are, their values are compared.
+# A tensor that is tied to another comes back, as in convert; where both are there, their values are compared.
 $ printf '# ckpt lock 1\nbody.weight F32 [4,2]\nhead.weight F32 [4,2] tied-to=body.weight\n' > tied.lock
 $ ckpt check tied.safetensors --like tied.lock
-misfit         name         file  target      did you mean
-missing, tied  head.weight        F32 [4, 2]
-
-tied.safetensors for tied.lock: 1 of 2 tensors fit, 0 missing, 0 unused, 0 mismatched; 100.0 % of the parameters: fits
+added: 1 tensor tied to another name in the target (head.weight = body.weight)
+tied.safetensors for tied.lock: 2 of 2 tensors fit, 0 missing, 0 unused, 0 mismatched; 100.0 % of the parameters: fits
 $ ckpt check copied.safetensors --like tied.lock
 copied.safetensors for tied.lock: 2 of 2 tensors fit, 0 missing, 0 unused, 0 mismatched; 100.0 % of the parameters: fits
 $ ckpt check untied.safetensors --like tied.lock
@@ -242,6 +237,10 @@ square.safetensors for square.lock: 1 of 1 tensor fit, 0 missing, 0 unused, 0 mi
 $ ckpt check square.safetensors --like square.lock --adapter pytorch-to-burn --module 'proj => Linear'
 adapter: pytorch-to-burn
 square.safetensors for square.lock: 1 of 1 tensor fit, 0 missing, 0 unused, 0 mismatched; 100.0 % of the parameters: fits
+$ sed 's/$/ kind=Linear/; 1s/ kind.*//' square.lock > told.lock
+$ ckpt check square.safetensors --like told.lock --adapter pytorch-to-burn
+adapter: pytorch-to-burn
+square.safetensors for told.lock: 1 of 1 tensor fit, 0 missing, 0 unused, 0 mismatched; 100.0 % of the parameters: fits
 
 # A misfit of a training checkpoint: the wrappers and the place of the model.
 $ ckpt lock testdata/pytorch/nested.pt 2> /dev/null > nested.lock

@@ -135,4 +135,5 @@ $ ckpt diff six.pt testdata/safetensors/linear.safetensors
 3 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
 $ ckpt check testdata/safetensors/linear.safetensors --like enum.lock --adapter pytorch-to-burn
 adapter: pytorch-to-burn
+enum variants: 2 tensors named as in the target (fc.weight -> fc.Dense.weight, …)
 testdata/safetensors/linear.safetensors for enum.lock: 3 of 3 tensors fit, 0 missing, 0 unused, 0 mismatched; 100.0 % of the parameters: fits

@@ -84,13 +84,15 @@ constexpr std::array<Group, 14> word_synonyms{{
 }};
 
 // Words of which a tensor has one: two of a row are never the same thing.
-constexpr std::array<Group, 13> opposites{{
+constexpr std::array<Group, 15> opposites{{
     {"weight", "bias", "mean", "var", "tracked"},
     {"attn", "mlp"},
     {"gamma", "beta"},
     {"encoder", "decoder", "enc", "dec"},
     {"q", "k", "v", "out", "qkv", "norm"},
     {"gate", "up", "down"},
+    {"up", "mid", "down"},
+    {"conv", "norm"},
     {"mean", "var"},
     {"ih", "hh"},
     {"tok", "pos", "type"},

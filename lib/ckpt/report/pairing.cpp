@@ -120,7 +120,8 @@ class Likeness {
 
   void teach(std::size_t a, std::size_t b) {
     const auto is_number = [&](std::size_t id) { return std::ranges::all_of(texts_.text(id), is_digit); };
-    if (a == b || is_number(a) || is_number(b)) return;
+    // What is called by opposites stays apart, however often it stands in each other's place.
+    if (a == b || is_number(a) || is_number(b) || of(a, b) < 0) return;
     double& known = known_[static_cast<std::uint64_t>(a) << 32U | b];
     known = std::max(known, 0.95);
   }
@@ -338,6 +339,15 @@ class Pairing {
     std::vector<std::vector<Slot>> slots;
   };
 
+  /// Whether a target's name counts otherwise than the source's where it could count the same: the name with
+  /// the source's own numbers is there, for something else. Lists that run another way are not guessed at.
+  bool is_recounted(const NameClass& target, const Name& source, const Name& result) const {
+    if (source.numbers.size() != result.numbers.size() || source.numbers == result.numbers) return false;
+    std::vector<Slot> kept;
+    for (std::size_t i = 0; i < source.numbers.size(); ++i) kept.push_back({.from = i, .text = none});
+    return target_by_name_.contains(name_of(target, kept, source));
+  }
+
   /// Only partners that keep the most numbers of a name, or all but one of several, are thought of.
   void make_templates(const NameClass& source, const NameClass& target) {
     std::set<std::string> tried;
@@ -345,7 +355,7 @@ class Pairing {
       std::vector<Way> ways;
       std::size_t most = 0;
       for (const std::size_t t : target.members) {
-        if (!fits(s, t)) continue;
+        if (!fits(s, t) || is_recounted(target, sources_[s], targets_[t])) continue;
         Way way{.target = t, .kept = 0, .slots = {}};
         std::vector<Slot> slots;
         keep_numbers(sources_[s], targets_[t], 0, 0, slots, 0, way.kept, way.slots);
@@ -500,10 +510,61 @@ class Pairing {
   std::vector<NamePair> result_;
 };
 
+/// Items of lists that a pair says are each other, and whether that can be: `up.2.block.0.norm1.weight` and
+/// `up_blocks.2.resnets.0.norm1.weight` may well have one shape, but not if `conv1.weight` stands below both
+/// items and has two.
+class Items {
+ public:
+  Items(std::span<const NamedShape> source, std::span<const NamedShape> target)
+      : source_(source), target_(target) {
+    for (std::size_t i = 0; i < target.size(); ++i) target_by_name_.emplace(target[i].name, i);
+    for (std::size_t i = 0; i < source.size(); ++i) {
+      const std::string_view item = item_of(source[i].name);
+      if (!item.empty()) members_[item].push_back(i);
+    }
+  }
+
+  bool can_be(const NamePair& pair) {
+    const std::string_view a = item_of(source_[pair.source].name);
+    const std::string_view b = item_of(target_[pair.target].name);
+    const std::string_view rest = std::string_view(source_[pair.source].name).substr(a.size());
+    if (a.empty() || b.empty() || rest != std::string_view(target_[pair.target].name).substr(b.size()))
+      return true;
+    const auto [known, is_new] = known_.try_emplace({a, b}, true);
+    if (is_new)
+      known->second = std::ranges::none_of(members_.at(a), [&](std::size_t i) {
+        const NamedShape& one = source_[i];
+        const auto other = target_by_name_.find(std::string(b) + one.name.substr(a.size()));
+        return other != target_by_name_.end() && !may_be_same(one, target_[other->second]);
+      });
+    return known->second;
+  }
+
+ private:
+  /// All up to the last number that stands alone between dots; empty where there is none.
+  static std::string_view item_of(std::string_view name) {
+    for (std::size_t dot = name.rfind('.'); dot != std::string_view::npos && dot > 0;) {
+      const std::size_t before = name.rfind('.', dot - 1);
+      const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+      if (dot > begin && std::ranges::all_of(name.substr(begin, dot - begin), is_digit))
+        return name.substr(0, dot);
+      dot = before;
+    }
+    return {};
+  }
+
+  std::span<const NamedShape> source_, target_;
+  std::unordered_map<std::string, std::size_t> target_by_name_;
+  std::unordered_map<std::string_view, std::vector<std::size_t>> members_;
+  std::map<std::pair<std::string_view, std::string_view>, bool> known_;
+};
+
 }  // namespace
 
 std::vector<NamePair> pair_names(std::span<const NamedShape> source, std::span<const NamedShape> target) {
   std::vector<NamePair> pairs = Pairing(source, target).run();
+  Items items(source, target);
+  std::erase_if(pairs, [&](const NamePair& pair) { return !items.can_be(pair); });
   std::ranges::sort(pairs, {}, &NamePair::source);
   return pairs;
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "ckpt/stages/ties.hpp"
 
@@ -40,23 +39,12 @@ Matched match(Checkpoint checkpoint, const Target& target, const MatchOptions& o
   std::vector<Tensor> source = std::move(checkpoint.tensors);
   std::unordered_map<std::string_view, std::size_t> by_name;
   for (std::size_t i = 0; i < source.size(); ++i) by_name.emplace(source[i].name, i);
-  // A tie stands for its whole group: whichever name of it the source has will do.
-  std::unordered_set<std::string_view> supplied;
-  if (options.ties_suffice)
-    for (const TargetTensor& wanted : target.tensors)
-      if (by_name.contains(wanted.name))
-        supplied.insert(wanted.tied_to.empty() ? wanted.name : wanted.tied_to);
   std::vector<bool> is_used(source.size());
   std::vector<Tensor> tensors;
   for (const TargetTensor& wanted : target.tensors) {
     const std::uint64_t parameters = element_count(wanted.shape).value_or(0);
     report.parameters += parameters;
     const auto found = by_name.find(wanted.name);
-    if (found == by_name.end() && supplied.contains(wanted.tied_to.empty() ? wanted.name : wanted.tied_to)) {
-      report.tied.push_back(wanted.name);
-      report.covered += parameters;
-      continue;
-    }
     if (found == by_name.end()) {
       (matches_any(options.allow_missing, wanted.name) ? report.missing_allowed : report.missing)
           .push_back(wanted.name);

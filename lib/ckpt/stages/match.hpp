@@ -31,8 +31,6 @@ Target make_target(const Checkpoint& checkpoint);
 struct MatchOptions {
   std::vector<Regex> allow_missing;  ///< of the target's names, those that may be absent
   std::vector<Regex> allow_unused;   ///< of the source's, those that the target need not know
-  /// A tensor of the target may be missing where the one that it is tied to is supplied.
-  bool ties_suffice = false;
 };
 
 /// A tensor that both have, in another shape or type.
@@ -49,7 +47,6 @@ struct Mismatch {
 struct MatchReport {
   std::vector<std::string> missing;  ///< the target has it, the source lacks it, and that is not allowed
   std::vector<std::string> missing_allowed;
-  std::vector<std::string> tied;    ///< missing, and supplied by the tensor that they are tied to
   std::vector<std::string> unused;  ///< the source has it, the target does not know it
   std::vector<std::string> unused_allowed;
   std::vector<Mismatch> mismatched;

@@ -62,28 +62,6 @@ TEST_CASE("another shape does not cover a parameter, another type does") {
   CHECK(matched.report.covered == 4);
 }
 
-TEST_CASE("a tensor of the target may be missing where the one that it is tied to is there") {
-  Checkpoint tied = source();
-  tied.tensors.push_back(tied.tensors.front());
-  tied.tensors.back().name = "head";
-  const Target wanted = make_target(tied);
-  CHECK(wanted.tensors.back().tied_to == "a");
-  MatchOptions options;
-  options.ties_suffice = true;
-  for (const char* absent : {"a", "head"}) {
-    Checkpoint checkpoint = tied;
-    std::erase_if(checkpoint.tensors, [&](const Tensor& tensor) { return tensor.name == absent; });
-    CHECK(match(checkpoint, wanted, {}).report.missing == std::vector<std::string>{absent});
-    const MatchReport report = match(checkpoint, wanted, options).report;
-    CHECK(report.missing.empty());
-    CHECK(report.tied == std::vector<std::string>{absent});
-    CHECK(report.coverage() == 1.0);
-  }
-  std::erase_if(tied.tensors,
-                [](const Tensor& tensor) { return tensor.name == "a" || tensor.name == "head"; });
-  CHECK(match(tied, wanted, options).report.missing == std::vector<std::string>{"a", "head"});
-}
-
 TEST_CASE("gaps close under every path on its own") {
   Checkpoint checkpoint;
   for (const char* name : {"l.0.c.0.w", "l.0.c.4.w", "l.2.c.0.w", "l.2.c.4.w", "fc.10.w", "fc.2.w", "plain"})
