@@ -78,7 +78,7 @@ TEST_CASE("an error of any thread comes out, and an empty checkpoint has an id")
   CHECK(identify(checkpoint).id != Digest{});
   for (int i = 0; i < 50; ++i) checkpoint.tensors.push_back(counting("t" + std::to_string(i), {100}));
   checkpoint.tensors[30].view.offset = 4;
-  CHECK_THROWS_AS(identify(checkpoint, 3), Error);
+  CHECK_THROWS_AS(identify(checkpoint, {.threads = 3}), Error);
   // One element that is said to be a terabyte.
   Checkpoint repeated = example();
   repeated.tensors[0].shape = {1ULL << 20, 1ULL << 18};
