@@ -5,6 +5,7 @@
 #include "edits.hpp"
 #include "explain.hpp"
 #include "learner.hpp"
+#include "outputs.hpp"
 #include "training.hpp"
 #include "write_set.hpp"
 #include "writing.hpp"
@@ -61,6 +62,19 @@ Convert with_learner_epoch(Convert options, std::optional<OutputFolder>& folder)
   return options;
 }
 
+void require_separate_files(const Convert& options) {
+  const TrainingOptions& training = options.training;
+  const std::vector<std::string> beside{options.write_modules, training.optimizer_out,
+                                        training.scheduler_out};
+  std::vector<std::string> outputs{options.output};
+  outputs.insert(outputs.end(), beside.begin(), beside.end());
+  require_separate({options.input, training.optimizer, training.scheduler}, outputs);
+  // The target may be replaced by what was made like it, not by a text.
+  std::vector<std::string> read = options.stages.files();
+  read.insert(read.end(), {options.stages.like(), training.model, training.param_names});
+  require_separate(read, beside);
+}
+
 ExitStatus run(const Convert& given) {
   std::optional<OutputFolder> folder;
   const Convert options = with_learner_epoch(given, folder);
@@ -72,12 +86,10 @@ ExitStatus run(const Convert& given) {
   // A set goes into a folder, whose name says nothing of the format.
   const Format& format =
       output_format(shard_limit && options.to.empty() ? "safetensors" : options.to, options.output);
-  require_other_file(options.input, options.output);
+  require_separate_files(options);
   if (shard_limit) require_other_folder(options.input, options.output);
   std::optional<AtomicOutput> modules;
   if (!options.write_modules.empty() && !options.writing.dry_run) {
-    require_other_file(options.input, options.write_modules);
-    require_other_file(options.output, options.write_modules);
     modules.emplace(options.write_modules, AtomicOutput::Options{.replace = options.writing.force});
   }
   WriteOptions writing = options.writing;
@@ -122,15 +134,17 @@ ExitStatus run(const Convert& given) {
         explain_tensor(load(options.input), prepared, stages, options.explained, plan ? &*plan : nullptr);
   }
   const Prepared output = training.complete(prepared);
+  // What belongs to the output is on disk before that gets its name.
   training.write(writing);
+  if (modules) {
+    modules->write(as_bytes(modules_file(prepared.layout.decisions, prepared.checkpoint.file)));
+    modules->flush();
+  }
   const Written written = shard_limit
                               ? write_set(output, format, options.output, *shard_limit, writing, talk)
                               : write_checkpoint(output, training.format(), options.output, writing, talk);
   training.commit();
-  if (modules) {
-    modules->write(as_bytes(modules_file(prepared.layout.decisions, prepared.checkpoint.file)));
-    modules->commit();
-  }
+  if (modules) modules->commit();
 
   print_warnings(prepared, talk);
   if (options.json) {

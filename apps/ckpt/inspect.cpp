@@ -15,6 +15,7 @@
 #include "command.hpp"
 #include "inspect_tensor.hpp"
 #include "inspect_training.hpp"
+#include "outputs.hpp"
 #include "pipeline.hpp"
 
 namespace ckpt {
@@ -273,7 +274,7 @@ ExitStatus run_tensor(const Inspect& options, const Checkpoint& checkpoint, cons
   const Tensor& tensor = find_tensor(checkpoint, options.tensor);
   try {
     if (!options.npy.empty()) {
-      require_other_file(options.files.front(), options.npy);
+      require_separate(options.files, {options.npy});
       write_npy(checkpoint, tensor, options.npy, options.writing, talk);
     } else if (options.json) {
       Value doc = Value::object();

@@ -110,6 +110,12 @@ void StageOptions::add_target(CLI::App& app) {
                "The target need not know every tensor (=REGEX: those that match)");
 }
 
+std::vector<std::string> StageOptions::files() const {
+  std::vector<std::string> all = remap_;
+  all.insert(all.end(), modules_.begin(), modules_.end());
+  return all;
+}
+
 StageOptions::Parsed StageOptions::parse() const {
   Parsed parsed;
   parsed.renumber = renumber_;

@@ -70,6 +70,9 @@ class StageOptions {
   };
   /// Reads the rules files that the command line names; keeps the order of the command line.
   Parsed parse() const;
+  /// The files that they name, the target aside.
+  std::vector<std::string> files() const;
+  const std::string& like() const noexcept { return like_; }
 
  private:
   std::string flag(std::string_view name) const { return "--" + side_ + std::string(name); }

@@ -19,20 +19,14 @@
 #include "name_lists.hpp"
 
 namespace ckpt {
-namespace {
-
-/// Whether a checkpoint that begins so can be listed without its end: its header comes first.
-bool is_listed_from_its_head(std::span<const std::byte> head) {
-  for (const Format& format : format_table())
-    if (format.recognise(head, UINT64_MAX)) return format.is_header_first;
-  return false;
-}
-
-}  // namespace
-
 Checkpoint load(const std::string& path, bool is_listed) {
+  // A pipe that begins like nothing that is known may never end.
   const auto is_enough = [&](std::span<const std::byte> head) {
-    return is_listed && is_listed_from_its_head(head);
+    try {
+      return recognise_head("", head, UINT64_MAX).is_header_first && is_listed;
+    } catch (Error& error) {
+      throw error.in_file("standard input");
+    }
   };
   const std::unique_ptr<Input> input = path == "-" ? open_standard_input(is_enough) : open_input(path);
   return read_checkpoint(*input);

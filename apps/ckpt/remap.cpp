@@ -5,6 +5,7 @@
 #include "ckpt/core/text.hpp"
 #include "command.hpp"
 #include "name_lists.hpp"
+#include "outputs.hpp"
 #include "writing.hpp"
 
 namespace ckpt {
@@ -169,18 +170,22 @@ void apply_map(const Remap& options, Prepared& prepared, const Talk& talk) {
                     printable(options.map), some_names(unknown, talk)));
 }
 
-/// --map-out: what became of every name.
-void write_map(const Remap& options, const Prepared& prepared, const Talk& talk) {
-  if (options.map_out.empty()) return;
-  require_other_file(options.input, options.map_out);
+/// --map-out: what became of every name. On disk, but without its name yet.
+std::unique_ptr<AtomicOutput> write_map(const Remap& options, const Prepared& prepared,
+                                        const Interruptible& guard) {
+  if (options.map_out.empty() || options.writing.dry_run) return nullptr;
   NameMap map;
   for (const Renaming& renaming : prepared.remap.names) map.emplace_back(renaming.from, renaming.to);
-  const std::string text = name_map_text(map, options.input);
-  const Interruptible guard;
-  AtomicOutput output(options.map_out, guard.output_options(options.writing.force));
-  output.write(as_bytes(text));
-  output.commit();
-  talk.report(fmt::format("{}: {}", printable(options.map_out), count(map.size(), "name")));
+  auto output = std::make_unique<AtomicOutput>(options.map_out, guard.output_options(options.writing.force));
+  output->write(as_bytes(name_map_text(map, options.input)));
+  output->flush();
+  return output;
+}
+
+void name_map_file(const Remap& options, AtomicOutput* output, const Prepared& prepared, const Talk& talk) {
+  if (output == nullptr) return;
+  output->commit();
+  talk.report(fmt::format("{}: {}", printable(options.map_out), count(prepared.remap.names.size(), "name")));
 }
 
 Prepared prepare_names(const Remap& options, const StageOptions::Parsed& stages, const Talk& talk) {
@@ -193,15 +198,19 @@ ExitStatus run(const Remap& options) {
   const Talk talk(options.talk);
   const StageOptions::Parsed stages = options.stages.parse();
   if (!options.infer.empty()) return infer(options, stages, talk);
+  require_separate({options.input, options.map}, {options.output, options.map_out});
+  require_separate(options.stages.files(), {options.map_out});
   if (options.output.empty()) {
     const Prepared prepared = prepare_names(options, stages, talk);
     print_warnings(prepared, talk);
-    write_map(options, prepared, talk);
+    {
+      const Interruptible guard;
+      name_map_file(options, write_map(options, prepared, guard).get(), prepared, talk);
+    }
     if (options.json) fmt::print("{}\n", json::dump(preview_json(options, prepared, stages.rules), 1));
     else print_preview(prepared, stages.rules, Paint(options.talk, stdout));
     return ExitStatus::done;
   }
-  require_other_file(options.input, options.output);
   Prepared prepared = prepare_names(options, stages, talk);
   require_deliverable(prepared.checkpoint);
   // The format stays what it was: an extension that calls for another is a mistake, not a wish.
@@ -214,9 +223,11 @@ ExitStatus run(const Remap& options) {
         .with_hint("ckpt convert changes the format, and takes the same rules");
   adapt(prepared, Direction::none, {});
   warn_of_losses(prepared, format);
+  const Interruptible guard;
+  const std::unique_ptr<AtomicOutput> map = write_map(options, prepared, guard);
   const std::uint64_t size = write_checkpoint(prepared, format, options.output, options.writing, talk).size;
   print_warnings(prepared, talk);
-  if (!options.writing.dry_run) write_map(options, prepared, talk);
+  name_map_file(options, map.get(), prepared, talk);
   if (options.json) {
     Value doc = preview_json(options, prepared, stages.rules);
     doc.set("output", options.output).set("size", size).set("dry_run", options.writing.dry_run);

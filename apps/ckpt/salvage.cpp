@@ -5,6 +5,7 @@
 #include "ckpt/core/text.hpp"
 #include "ckpt/formats/salvage.hpp"
 #include "ckpt/io/file.hpp"
+#include "outputs.hpp"
 #include "pipeline.hpp"
 #include "writing.hpp"
 
@@ -41,7 +42,7 @@ ExitStatus run_salvage(const SalvageOptions& options) {
   if (options.input == "-")
     throw Error(ErrorKind::usage,
                 "--salvage wants a file; where standard input ends says nothing of where it should");
-  require_other_file(options.input, options.output);
+  require_separate({options.input}, {options.output});
 
   Salvaged salvaged = salvage(*open_input(options.input));
   const std::uint64_t whole = salvaged.checkpoint.tensors.size();

@@ -2,8 +2,6 @@
 
 #include <fmt/ranges.h>
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <atomic>
 #include <future>
@@ -147,54 +145,6 @@ void WriteOptions::add(CLI::App& app) {
   app.add_flag("--force", force, "Replace an existing output");
   app.add_flag("--dry-run", dry_run, "Plan and report, write nothing");
   resources.add(app);
-}
-
-namespace {
-
-/// Every file that reading `path` may touch: of a set, those of its folder.
-std::vector<std::string> files_of(const std::string& path) {
-  std::vector<std::string> files{path};
-  const bool is_index = path.ends_with(".json");
-  if (path == "-") return {};
-  struct stat status{};
-  const bool is_folder = ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
-  if (!is_index && !is_folder) return files;
-  const std::size_t slash = path.find_last_of('/');
-  const std::string folder = is_folder ? path : slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  for (const std::string& name : open_input(folder)->siblings()) files.push_back(folder + "/" + name);
-  return files;
-}
-
-}  // namespace
-
-void require_other_folder(const std::string& input, const std::string& output) {
-  struct stat status{};
-  if (input == "-" || ::stat(input.c_str(), &status) != 0) return;
-  const std::size_t slash = input.find_last_of('/');
-  const std::string folder = S_ISDIR(status.st_mode)      ? input
-                             : slash == std::string::npos ? "."
-                                                          : input.substr(0, slash + 1);
-  if (is_same_file(folder, output))
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("the set would replace files of the input: {} lies in the same folder", printable(input)))
-        .in_file(output)
-        .with_hint("write the set into another folder");
-}
-
-void require_other_file(const std::string& input, const std::string& output) {
-  for (const std::string& file : files_of(input))
-    if (file != input && is_same_file(file, output))
-      throw Error(
-          ErrorKind::usage,
-          fmt::format("the output is the same file as {}, which is part of the input", printable(file)))
-          .in_file(output)
-          .with_hint("write to another name, then rename it");
-  if (input != "-" && is_same_file(input, output))
-    throw Error(ErrorKind::usage,
-                fmt::format("the output is the same file as the input {}", printable(input)))
-        .in_file(output)
-        .with_hint("write to another name, then rename it");
 }
 
 const Format& output_format(const std::string& name, const std::string& path) {

@@ -53,12 +53,6 @@ void print_casts(const std::vector<CastReport>& casts, const Checkpoint& checkpo
 /// `corrupt` where they differ.
 void verify_output(const Prepared& prepared, const std::string& path, const Talk& talk);
 
-/// Throws `usage` when the output is the input, by whatever path.
-void require_other_file(const std::string& input, const std::string& output);
-
-/// Throws `usage` when the folder `output` is where the input lies: a set written there could replace it.
-void require_other_folder(const std::string& input, const std::string& output);
-
 /// The row of the format that `name` (of `--to`) or else the output's extension calls for. Throws `usage`.
 const Format& output_format(const std::string& name, const std::string& path);
 

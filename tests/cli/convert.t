@@ -54,3 +54,40 @@ net.safetensors
 other.bpk
 out.safetensors
 same.bpk
+
+# No file is written that is read or written already, whatever --force says.
+$ cp testdata/pytorch/training.pt train.pt
+$ ckpt convert train.pt m.bpk --top-level-key model --optimizer-out ./train.pt --force
+ckpt: ./train.pt: the output is the same file as the input train.pt
+hint: write to another name, then rename it
+[2]
+$ ckpt convert train.pt m.bpk --optimizer-out x.bpk --scheduler-out ./x.bpk --force
+ckpt: ./x.bpk: would be written twice, as x.bpk too
+hint: give each output a name of its own
+[2]
+$ ckpt convert train.pt m.bpk --write-modules m.bpk
+ckpt: m.bpk: would be written twice, as m.bpk too
+hint: give each output a name of its own
+[2]
+$ ckpt convert train.pt - --to safetensors
+ckpt: an output is named; `-` is standard input only
+hint: /dev/stdout with --to FORMAT writes to standard output
+[2]
+$ ckpt remap testdata/safetensors/linear.safetensors r.safetensors --rename '^fc => f' --map-out r.safetensors
+ckpt: r.safetensors: would be written twice, as r.safetensors too
+hint: give each output a name of its own
+[2]
+$ ckpt convert testdata/safetensors/linear.safetensors r.safetensors --adapter none --write-modules /dev/full
+ckpt: /dev/full: cannot be written: No space left on device
+[2]
+$ ls
+back.safetensors
+copy.bpk
+linear.bpk
+linear.safetensors
+net.safetensors
+other.bpk
+out.safetensors
+same.bpk
+testdata
+train.pt

@@ -99,12 +99,16 @@ const Format* format_for_extension(std::string_view file_name) {
 
 const Format& recognise_format(const Input& input, const ByteSource& bytes) {
   const std::vector<std::byte> head = read_range(bytes, 0, std::min<std::uint64_t>(bytes.size(), head_size));
-  refuse_not_weights(head, bytes.size(), Certainty::certain);
+  return recognise_head(input.name(), head, bytes.size());
+}
+
+const Format& recognise_head(std::string_view name, std::span<const std::byte> head, std::uint64_t size) {
+  refuse_not_weights(head, size, Certainty::certain);
   for (const Format& format : table)
-    if (format.recognise(head, bytes.size())) return format;
-  refuse_not_weights(head, bytes.size(), Certainty::likely);
+    if (format.recognise(head, size)) return format;
+  refuse_not_weights(head, size, Certainty::likely);
   // Too broken to be recognised: the reader that the name calls for says best what is wrong.
-  if (const Format* named = format_for_extension(input.name())) return *named;
+  if (const Format* named = format_for_extension(name)) return *named;
   std::string start;
   for (std::size_t i = 0; i < std::min<std::size_t>(head.size(), 8); ++i)
     start += fmt::format(" {:02x}", std::to_integer<unsigned>(head[i]));

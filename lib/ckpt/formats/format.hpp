@@ -48,6 +48,8 @@ const Format* format_for_extension(std::string_view file_name);
 
 /// The row that reads this file, by its content. Throws `unsupported` like `read_checkpoint`.
 const Format& recognise_format(const Input& input, const ByteSource& bytes);
+/// The same of a file of `size` bytes (2^64 - 1 where that is not known) that begins with `head`.
+const Format& recognise_head(std::string_view name, std::span<const std::byte> head, std::uint64_t size);
 
 /// Reads a checkpoint of any format, told by its content; a directory or the index of a sharded set is
 /// one checkpoint. Throws `unsupported` with one sentence for a file that is no checkpoint (what it

@@ -20,7 +20,8 @@ std::unique_ptr<Input> open_input(const std::string& path);
 
 /// Standard input. A redirected regular file is read as such. Of a pipe, `is_enough(head)` says
 /// whether the format can be listed from its beginning (the source is then open-ended and is read
-/// only as far as asked); otherwise everything is spooled first.
+/// only as far as asked); otherwise everything is spooled first. It may throw where nothing that begins so
+/// is wanted.
 std::unique_ptr<Input> open_standard_input(
     const std::function<bool(std::span<const std::byte> head)>& is_enough);
 

@@ -164,7 +164,7 @@ TEST_CASE("a tensor of 2^40 repeated elements is delivered through small pieces"
   reader.start(tensor);
   for (int i = 0; i < 10; ++i) {
     const std::vector<std::uint16_t> piece = values_of<std::uint16_t>(reader.next());
-    CHECK(piece.size() == (1U << 15) / 2);
+    CHECK(piece.size() == 14'336);  // half of what the cast buffer leaves
     CHECK(std::ranges::all_of(piece, [](std::uint16_t value) { return value == 3; }));
   }
   tensor.view = make_strided_view(source, 0, {1ULL << 40, 3}, {0, 1}, DType::f16);
@@ -238,7 +238,7 @@ TEST_CASE("of a transposed matrix with long rows, tiles are read in long runs") 
   std::uint64_t bytes = 0;
   for (auto piece = reader.next(); !piece.empty(); piece = reader.next()) bytes += piece.size();
   CHECK(bytes == source->size());
-  CHECK(source->calls <= 50);
+  CHECK(source->calls <= 64);
 }
 
 TEST_CASE("an error of the source is told of the tensor") {

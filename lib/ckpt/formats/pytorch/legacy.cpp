@@ -74,13 +74,15 @@ std::string describe_cut(std::uint64_t file_size, std::string_view key, std::uin
 }
 
 /// Cuts the storages out of the file. Returns where the last one ends. Where damage is tolerated, those from
-/// the first damaged one on are not found, and `fault` says why.
+/// the first damaged one on are not found, nor is the one before where only a right count after it would
+/// prove that it is whole, and `fault` says why.
 std::uint64_t locate(const Bytes& source, std::uint64_t at, const Document& keys, Expectations& expected,
                      std::string* fault) {
   const auto listed = sequence(keys, keys.graph.root());
   if (!listed) fail(ErrorKind::corrupt, "the list of storages is {}", describe(keys, keys.graph.root()));
   Window window(*source);
   std::size_t intact = 0;
+  Expected* before = nullptr;
   for (const NodeId node : *listed) {
     const pickle::Graph& graph = keys.graph;
     std::string key;
@@ -93,22 +95,26 @@ std::uint64_t locate(const Bytes& source, std::uint64_t at, const Document& keys
     Expected& storage = expected.all[*found];
     if (storage.found) fail(ErrorKind::corrupt, "storage {} is listed twice", printable(key));
     const std::uint64_t end = checked_add(at + 8, storage.bytes).value_or(UINT64_MAX);
+    const bool has_count = source->size() - at >= 8;
+    const std::uint64_t wanted = storage.bytes / storage.element_bytes;
+    const std::uint64_t count = has_count ? load_le<std::uint64_t>(window.get(at, 8)) : wanted;
+    if (count != wanted) {
+      const std::string what = fmt::format("storage {} holds {} elements at byte {}, but the object says {}",
+                                           printable(key), static_cast<std::int64_t>(count), at, wanted);
+      if (fault == nullptr) throw Error(ErrorKind::corrupt, what);
+      // Bytes may be missing, or too many, in the storage before as well: nothing else proves its end.
+      if (before != nullptr) before->found = nullptr;
+      *fault = what + ": it or the one before is damaged";
+      return source->size();
+    }
     if (end > source->size()) {
       const std::string what = describe_cut(source->size(), key, end, intact, listed->size());
       if (fault == nullptr) throw Error(ErrorKind::corrupt, what).with_hint(std::string(salvage_hint));
       *fault = what;
       return source->size();
     }
-    const std::uint64_t count = load_le<std::uint64_t>(window.get(at, 8));
-    const std::uint64_t wanted = storage.bytes / storage.element_bytes;
-    if (count != wanted) {
-      const std::string what = fmt::format("storage {} holds {} elements at byte {}, but the object says {}",
-                                           printable(key), static_cast<std::int64_t>(count), at, wanted);
-      if (fault == nullptr) throw Error(ErrorKind::corrupt, what);
-      *fault = what;
-      return source->size();
-    }
     storage.found = slice(source, at + 8, storage.bytes);
+    before = &storage;
     at = end;
     ++intact;
   }

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ckpt {
+
+/// Throws `usage` when an output would be the same file as something that is read (by any path; of a set,
+/// any file of its folder), or as an output before it. Empty names are skipped; devices and pipes may be
+/// named more than once.
+void require_separate(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
+
+/// Throws `usage` when a set written to the folder `output` would lie among the files of `input`.
+void require_other_folder(const std::string& input, const std::string& output);
+
+}  // namespace ckpt
