@@ -96,6 +96,8 @@ ExitStatus run(const Convert& given) {
   writing.allow_overflow = stages.allow_overflow;
 
   std::optional<Target> target;
+  if (options.verify && writing.dry_run)
+    throw Error(ErrorKind::usage, "--verify reads the output back, and --dry-run writes none");
   const bool explains_one = !options.explained.empty() && !options.explain;
   if (explains_one && options.input == "-")
     throw Error(ErrorKind::usage, "--explain=NAME wants a file: standard input is read once");
@@ -198,6 +200,8 @@ std::function<ExitStatus()> add_convert(CLI::App& app) {
   app.add_option("--write-modules", options->write_modules, "Save every decision on kinds, for --modules")
       ->type_name("FILE");
   options->stages.add_target(app);
+  for (const char* name : {"--allow-missing", "--allow-unused"})
+    app.get_option(name)->needs(app.get_option("--like"));
   options->stages.add_cast(app);
   options->edits.add(app);
   options->training.add(app);

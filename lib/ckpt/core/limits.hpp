@@ -28,7 +28,7 @@
     "A JSON record of burn: it is taken into memory whole, at several times its size.")                      \
   X(unsigned, pickle_nesting, 1000, "levels",                                                                \
     "Nesting of pickled containers and modules: Python's default recursion limit is 1000.")                  \
-  X(u64, pickle_bytes, 1ULL << 30, "bytes",                                                                  \
+  X(u64, pickle_bytes, 256ULL << 20, "bytes",                                                                \
     "One pickle, which is taken into memory: a state dict of 100 000 tensors needs about 30 MB.")            \
   X(u64, script_bytes, 64ULL << 20, "bytes",                                                                 \
     "Source text of a TorchScript archive that is looked at, for the attributes that its classes declare.")  \
