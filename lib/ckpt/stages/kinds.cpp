@@ -61,13 +61,14 @@ std::optional<Verdict> by_class(const Module& module) {
 
 constexpr std::string_view recorded_evidence = "recorded in the file's metadata";
 
-/// What an earlier conversion noted.
+/// What an earlier conversion noted. Where a rule has brought a bare parameter to a layer, the layer counts.
 std::optional<Verdict> by_record(const Module& module) {
+  const ModuleKind* noted = nullptr;
   for (const Tensor* tensor : module.tensors)
-    if (!tensor->recorded_kind.empty())
-      if (const ModuleKind* found = find_kind(tensor->recorded_kind); found != nullptr && !found->is_owner())
-        return Verdict{found, std::string(recorded_evidence)};
-  return std::nullopt;
+    if (const ModuleKind* found = find_kind(tensor->recorded_kind); found != nullptr && !found->is_owner())
+      if (noted == nullptr || noted->parameters.empty()) noted = found;
+  if (noted == nullptr) return std::nullopt;
+  return Verdict{noted, std::string(recorded_evidence)};
 }
 
 /// The path of which `name` is `path.tail`.
@@ -264,6 +265,8 @@ class Decider {
       }
     names_.reserve(checkpoint.tensors.size());
     for (const Tensor& tensor : checkpoint.tensors) names_.emplace(tensor.name, &tensor);
+    for (const Tensor& tensor : checkpoint.tensors) sorted_names_.push_back(tensor.name);
+    std::ranges::sort(sorted_names_);
     for (const Tensor& tensor : checkpoint.tensors) {
       const std::string_view path = module_path(tensor.name);
       const auto [at, is_new] = index_.emplace(path, modules_.size());
@@ -402,7 +405,8 @@ class Decider {
   std::optional<std::string> owner_evidence(const std::string& path, const ModuleKind& kind,
                                             const Tensor& mark, bool is_told) const {
     if (direction_ == Direction::burn_to_pytorch) {
-      if (!has_all(path, kind.owner.burn)) return std::nullopt;
+      if (!has_all(path, kind.owner.burn) || (!is_told && !holds_nothing_else(path, kind)))
+        return std::nullopt;
       return fmt::format("{} stand below it", fmt::join(kind.owner.burn, ", "));
     }
     if (!has_all(path, kind.owner.torch_needs)) return std::nullopt;
@@ -417,9 +421,24 @@ class Decider {
                        kind.gates == 1 ? "" : "s");
   }
 
+  /// Whether all below `path` is of the kind: what holds more is a module of the user's own.
+  bool holds_nothing_else(const std::string& path, const ModuleKind& kind) const {
+    const std::string below = path.empty() ? path : path + ".";
+    for (auto at = std::ranges::lower_bound(sorted_names_, std::string_view(below));
+         at != sorted_names_.end() && at->starts_with(below); ++at)
+      if (std::ranges::find(kind.parameters, at->substr(below.size()), &ParameterRow::burn) ==
+          kind.parameters.end())
+        return false;
+    return true;
+  }
+
   void consider_owner(const std::string& path, const ModuleKind& kind, const Tensor& mark) {
     if (is_owned(path)) return;
     std::optional<KindDecision> told = told_owner(path, mark);
+    // The part has notes of its own, so it was no part of another module.
+    if (const ModuleKind* noted = find_kind(mark.recorded_kind);
+        !told && noted != nullptr && !noted->is_owner())
+      return;
     std::optional<std::string> evidence = owner_evidence(path, kind, mark, told.has_value());
     if (!evidence) return;
     if (told && told->kind != &kind) {
@@ -541,6 +560,7 @@ class Decider {
   std::unordered_map<std::string, const Shape*> target_;
   std::unordered_map<std::string, const ModuleKind*> target_kinds_;  // by path, where the target notes it
   std::unordered_map<std::string_view, const Tensor*> names_;
+  std::vector<std::string_view> sorted_names_;
   std::unordered_map<std::string_view, std::size_t> index_;
   std::vector<Module> modules_;
   std::vector<const Module*> open_modules_;
@@ -647,7 +667,7 @@ Checkpoint put_recorded_kinds(Checkpoint checkpoint) {
 std::string record_kinds(const std::vector<KindDecision>& decisions) {
   std::string text;
   for (const KindDecision& decision : decisions)
-    if (decision.kind != nullptr && !decision.kind->parameters.empty())
+    if (decision.kind != nullptr)
       text += fmt::format("{} => {}\n", decision.path, decision.kind->name);
   return text;
 }
