@@ -80,7 +80,7 @@ ExitStatus run(const Convert& given) {
   const Convert options = with_learner_epoch(given, folder);
   const Talk talk(options.talk);
   const StageOptions::Parsed stages = options.stages.parse();
-  const EditOptions::Parsed edits = options.edits.parse();
+  EditOptions::Parsed edits = options.edits.parse();
   std::optional<std::uint64_t> shard_limit;
   if (!options.shard_size.empty()) shard_limit = parse_size(options.shard_size, "--shard-size");
   // A set goes into a folder, whose name says nothing of the format.
@@ -114,9 +114,11 @@ ExitStatus run(const Convert& given) {
   const std::string from = prepared.checkpoint.format;
   if (options.dedupe) prepared.checkpoint = drop_ties(std::move(prepared.checkpoint), prepared.dropped);
   else tell_ties(prepared, format);
+  const Convention convention = convention_of(prepared.checkpoint);
+  const Direction direction = stages.adapter.value_or(default_direction(convention, format.convention));
+  edits.rope.is_burn_layout = direction == Direction::burn_to_pytorch ||
+                              (direction == Direction::none && convention == Convention::burn);
   edit(prepared, edits);
-  const Direction direction =
-      stages.adapter.value_or(default_direction(convention_of(prepared.checkpoint), format.convention));
   if (!stages.like.empty()) target = load_target(stages.like, direction, stages.kinds);
   if (target) fit_names(prepared, *target);
   // Before names are tied: the state of one of them stays with it.

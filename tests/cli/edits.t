@@ -73,6 +73,15 @@ verified: 4 of 4 tensors bit-exact
 $ ckpt convert --quiet g.bpk h.safetensors --adapter burn-to-pytorch
 $ ckpt diff h.safetensors testdata/safetensors/rope_halves.safetensors
 4 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
+# In burn's layout the rows of a matrix are inputs, which have no heads.
+$ ckpt convert g.bpk i.pt --permute-rope 'q_proj' --heads 4
+ckpt: g.bpk: --permute-rope: tensor layers.0.q_proj.weight [5, 24]: burn keeps [in, out], so its rows are inputs, not those of heads
+hint: convert the file to PyTorch's layout first (--adapter burn-to-pytorch), then permute the result
+[1]
+$ ckpt convert g.bpk i.bpk --permute-rope 'q_proj' --heads 4
+ckpt: g.bpk: --permute-rope: tensor layers.0.q_proj.weight [5, 24]: burn keeps [in, out], so its rows are inputs, not those of heads
+hint: convert the file to PyTorch's layout first (--adapter burn-to-pytorch), then permute the result
+[1]
 $ ckpt convert testdata/safetensors/rope_pairs.safetensors i.safetensors --permute-rope proj --heads 4 --kv-heads 2
 ckpt: testdata/safetensors/rope_pairs.safetensors: --permute-rope: tensor layers.0.v_proj.weight [12, 5]: its name says neither query nor key
 hint: match just these, as in '\.(q|k)_proj\.'; values are not rotated

@@ -61,13 +61,14 @@ std::optional<Verdict> by_class(const Module& module) {
 
 constexpr std::string_view recorded_evidence = "recorded in the file's metadata";
 
-/// What an earlier conversion noted.
+/// What an earlier conversion noted. Where a rule has brought a bare parameter to a layer, the layer counts.
 std::optional<Verdict> by_record(const Module& module) {
+  const ModuleKind* noted = nullptr;
   for (const Tensor* tensor : module.tensors)
-    if (!tensor->recorded_kind.empty())
-      if (const ModuleKind* found = find_kind(tensor->recorded_kind); found != nullptr && !found->is_owner())
-        return Verdict{found, std::string(recorded_evidence)};
-  return std::nullopt;
+    if (const ModuleKind* found = find_kind(tensor->recorded_kind); found != nullptr && !found->is_owner())
+      if (noted == nullptr || noted->parameters.empty()) noted = found;
+  if (noted == nullptr) return std::nullopt;
+  return Verdict{noted, std::string(recorded_evidence)};
 }
 
 /// The path of which `name` is `path.tail`.
@@ -163,6 +164,14 @@ std::string without_number(std::string_view segment) {
   return end == 0 || end == segment.size() ? std::string() : std::string(segment.substr(0, end)) + "#";
 }
 
+/// `attention.query` for `layers.12.attention.query`: the last two parts that are no index; empty where there
+/// are no two.
+std::string with_parent(std::string_view path) {
+  std::string_view parent = module_path(path);
+  while (is_index(leaf_name(parent))) parent = module_path(parent);
+  return parent.empty() ? std::string() : join_path(leaf_name(parent), leaf_name(path));
+}
+
 /// Kinds that are proven for some module, by how it is named; null where two kinds share a name.
 class Neighbours {
  public:
@@ -171,6 +180,7 @@ class Neighbours {
     if (is_index(leaf_name(path))) return;
     put(by_path_, without_indices(path), kind);
     put(by_segment_, std::string(leaf_name(path)), kind);
+    if (std::string name = with_parent(path); !name.empty()) put(by_parent_, std::move(name), kind);
     if (const std::string name = without_number(leaf_name(path)); !name.empty())
       put(by_number_, join_path(without_indices(module_path(path)), name), kind);
   }
@@ -188,6 +198,14 @@ class Neighbours {
         found != by_path_.end() && found->second != nullptr)
       return Verdict{found->second,
                      fmt::format("{} is proven to be one for other indices", printable(found->first))};
+    if (const auto found = by_parent_.find(with_parent(path));
+        found != by_parent_.end() && found->second != nullptr)
+      return Verdict{found->second,
+                     fmt::format("every other {} is proven to be one", printable(found->first))};
+    return std::nullopt;
+  }
+  /// A module elsewhere of the same name: what holds it may be of another sort.
+  std::optional<Verdict> find_named(std::string_view path) const {
     if (const auto found = by_segment_.find(leaf_name(path));
         found != by_segment_.end() && found->second != nullptr)
       return Verdict{found->second,
@@ -203,6 +221,7 @@ class Neighbours {
   }
   Kinds by_path_;
   Kinds by_segment_;
+  Kinds by_parent_;
   Kinds by_number_;
 };
 
@@ -210,6 +229,11 @@ class Neighbours {
 bool holds_rank(const ModuleKind& kind, std::size_t rank) {
   const bool is_matrix_kind = kind.name == "Linear" || kind.name == "Conv1D" || kind.name == "Embedding";
   return kind.name == "none" || (rank == 2 ? is_matrix_kind : !is_matrix_kind && kind.name != "Conv");
+}
+
+/// Whether the same happens to both: of a LayerNorm and an RmsNorm, say.
+bool is_same_layout(const ModuleKind& a, const ModuleKind& b) {
+  return a.parameters.data() == b.parameters.data();
 }
 
 bool fits_a_side(const Tensor& weight, const Tensor& bias) {
@@ -241,6 +265,8 @@ class Decider {
       }
     names_.reserve(checkpoint.tensors.size());
     for (const Tensor& tensor : checkpoint.tensors) names_.emplace(tensor.name, &tensor);
+    for (const Tensor& tensor : checkpoint.tensors) sorted_names_.push_back(tensor.name);
+    std::ranges::sort(sorted_names_);
     for (const Tensor& tensor : checkpoint.tensors) {
       const std::string_view path = module_path(tensor.name);
       const auto [at, is_new] = index_.emplace(path, modules_.size());
@@ -379,7 +405,8 @@ class Decider {
   std::optional<std::string> owner_evidence(const std::string& path, const ModuleKind& kind,
                                             const Tensor& mark, bool is_told) const {
     if (direction_ == Direction::burn_to_pytorch) {
-      if (!has_all(path, kind.owner.burn)) return std::nullopt;
+      if (!has_all(path, kind.owner.burn) || (!is_told && !holds_nothing_else(path, kind)))
+        return std::nullopt;
       return fmt::format("{} stand below it", fmt::join(kind.owner.burn, ", "));
     }
     if (!has_all(path, kind.owner.torch_needs)) return std::nullopt;
@@ -394,9 +421,24 @@ class Decider {
                        kind.gates == 1 ? "" : "s");
   }
 
+  /// Whether all below `path` is of the kind: what holds more is a module of the user's own.
+  bool holds_nothing_else(const std::string& path, const ModuleKind& kind) const {
+    const std::string below = path.empty() ? path : path + ".";
+    for (auto at = std::ranges::lower_bound(sorted_names_, std::string_view(below));
+         at != sorted_names_.end() && at->starts_with(below); ++at)
+      if (std::ranges::find(kind.parameters, at->substr(below.size()), &ParameterRow::burn) ==
+          kind.parameters.end())
+        return false;
+    return true;
+  }
+
   void consider_owner(const std::string& path, const ModuleKind& kind, const Tensor& mark) {
     if (is_owned(path)) return;
     std::optional<KindDecision> told = told_owner(path, mark);
+    // The part has notes of its own, so it was no part of another module.
+    if (const ModuleKind* noted = find_kind(mark.recorded_kind);
+        !told && noted != nullptr && !noted->is_owner())
+      return;
     std::optional<std::string> evidence = owner_evidence(path, kind, mark, told.has_value());
     if (!evidence) return;
     if (told && told->kind != &kind) {
@@ -447,16 +489,27 @@ class Decider {
     };
     settle(by_family(module.path), Strength::family);
     settle(neighbours.find(module.path), Strength::neighbour);
-    // An Embedding has no bias, and of what is left the number says nothing.
-    if (is_vector(module.find("bias"))) settle(neighbours.find_numbered(module.path), Strength::neighbour);
+    std::optional<Verdict> named = neighbours.find_named(module.path);
+    // An Embedding has no bias, and of what is left neither the number nor the place says anything.
+    if (is_vector(module.find("bias"))) {
+      settle(named, Strength::neighbour);
+      settle(neighbours.find_numbered(module.path), Strength::neighbour);
+    }
     if (decision.kind != nullptr) return;
-    if (const NameHint* hint = find_name_hint(leaf_name(module.path), rank)) {
-      decision.kind = find_kind(hint->kind);
-      decision.strength = Strength::name;
-      decision.evidence = fmt::format("by its name alone ({})", hint->why);
+    const NameHint* hint = find_name_hint(leaf_name(module.path), rank);
+    if (named && !holds_rank(*named->kind, rank)) named.reset();
+    if (hint != nullptr && named && !is_same_layout(*find_kind(hint->kind), *named->kind)) {
+      leave_open(decision, module, *subject);
+      decision.evidence =
+          fmt::format("its name says {} ({}), but every other {} is proven to be {}", hint->kind, hint->why,
+                      printable(leaf_name(module.path)), named->kind->name);
       return;
     }
-    leave_open(decision, module, *subject);
+    if (hint != nullptr)
+      settle(kind(hint->kind, fmt::format("by its name alone ({})", hint->why)), Strength::name);
+    if (named) named->evidence = fmt::format("by its name alone ({})", named->evidence);
+    settle(std::move(named), Strength::name);
+    if (decision.kind == nullptr) leave_open(decision, module, *subject);
   }
 
   /// The families that the names are of. One of whose modules is proven to be something else is another
@@ -480,10 +533,9 @@ class Decider {
 
   bool contradicts(const KindDecision& decision, std::string_view said) const {
     if (said.empty() || decision.kind == nullptr || decision.kind->parameters.empty()) return false;
-    const std::span<const ParameterRow> own = decision.kind->parameters;
-    const bool is_same = find_kind(said)->parameters.data() == own.data();
     // A convolution or norm where the family has a matrix is another module of that name.
-    return !is_same && holds_rank(*decision.kind, 2) && holds_rank(*find_kind(said), 2);
+    return !is_same_layout(*decision.kind, *find_kind(said)) && holds_rank(*decision.kind, 2) &&
+           holds_rank(*find_kind(said), 2);
   }
 
   std::optional<Verdict> by_family(std::string_view path) const {
@@ -508,6 +560,7 @@ class Decider {
   std::unordered_map<std::string, const Shape*> target_;
   std::unordered_map<std::string, const ModuleKind*> target_kinds_;  // by path, where the target notes it
   std::unordered_map<std::string_view, const Tensor*> names_;
+  std::vector<std::string_view> sorted_names_;
   std::unordered_map<std::string_view, std::size_t> index_;
   std::vector<Module> modules_;
   std::vector<const Module*> open_modules_;
@@ -614,7 +667,7 @@ Checkpoint put_recorded_kinds(Checkpoint checkpoint) {
 std::string record_kinds(const std::vector<KindDecision>& decisions) {
   std::string text;
   for (const KindDecision& decision : decisions)
-    if (decision.kind != nullptr && !decision.kind->parameters.empty())
+    if (decision.kind != nullptr)
       text += fmt::format("{} => {}\n", decision.path, decision.kind->name);
   return text;
 }

@@ -54,7 +54,8 @@ inline constexpr std::string_view kinds_key = "ckpt.kinds";
 Checkpoint take_recorded_kinds(Checkpoint checkpoint);
 /// The notes of the tensors as metadata again, for a checkpoint that goes on in the layout that it has.
 Checkpoint put_recorded_kinds(Checkpoint checkpoint);
-/// The text for `kinds_key`.
+/// The text for `kinds_key`: modules that are left alone (`none`) as well, which look like layers in the other
+/// world.
 std::string record_kinds(const std::vector<KindDecision>& decisions);
 /// A modules file: every decision as a rule that matches just its module, weak ones with their evidence.
 std::string modules_file(const std::vector<KindDecision>& decisions, std::string_view source);

@@ -124,7 +124,7 @@ class Layout {
     checkpoint_.tensors = std::move(results_);
     checkpoint_.metadata[std::string(layout_key)] =
         report_.direction == Direction::pytorch_to_burn ? "burn" : "pytorch";
-    checkpoint_.metadata[std::string(kinds_key)] = record_kinds(report_.decisions);
+    checkpoint_.metadata[std::string(kinds_key)] = record_kinds(applied_decisions());
     std::ranges::move(dropped_steps_, std::back_inserter(report_.steps));
     require_unique_names(checkpoint_, [&](std::size_t i) {
       return fmt::format("{}", fmt::join(report_.steps[i].from, " + "));
@@ -133,6 +133,15 @@ class Layout {
   }
 
  private:
+  /// What was done to each module. One whose tensors have names that its kind does not know was left alone, and
+  /// the way back has to leave it alone too (BERT's `gamma` and `beta` are PyTorch's names there).
+  std::vector<KindDecision> applied_decisions() const {
+    std::vector<KindDecision> applied = report_.decisions;
+    for (std::size_t i = 0; i < applied.size(); ++i)
+      if (!applied_.contains(i)) applied[i].kind = find_kind("none");
+    return applied;
+  }
+
   void add_instances(std::size_t decision) {
     const KindDecision& d = report_.decisions[decision];
     if (d.kind->parameters.empty()) return;
@@ -217,10 +226,11 @@ class Layout {
                          printable(tensor.name)),
              fmt::format("leave the module as it is with --module '{} => none'",
                          printable(anchored_pattern(module_path(tensor.name)))));
-    if (!d.kind->is_owner() || report_.direction != Direction::pytorch_to_burn) return;
+    if (!d.kind->is_owner()) return;
+    const bool is_to_burn = report_.direction == Direction::pytorch_to_burn;
     const std::string pattern = anchored_pattern(d.path);
     // A further layer is a module of its own in burn, and rules can make it one here.
-    const bool is_layer = d.kind->gates != 0 && Regex("_l[1-9]\\d*(_reverse)?$").matches(tensor.name);
+    const bool is_layer = is_to_burn && d.kind->gates != 0 && Regex("_l[1-9]\\d*(_reverse)?$").matches(tensor.name);
     const std::string other =
         is_layer ? fmt::format(
                        "make a list of layers of it, as burn has it: --rename '{}\\.(\\w+)_l(\\d+)"
@@ -228,7 +238,8 @@ class Layout {
                        printable(pattern.substr(0, pattern.size() - 1)), printable(d.path))
                  : "drop the tensor with --exclude";
     refuse(checkpoint_,
-           fmt::format("tensor {}: burn's {} has no place for it", printable(tensor.name), d.kind->name),
+           fmt::format("tensor {}: {}'s {} has no place for it", printable(tensor.name),
+                       is_to_burn ? "burn" : "PyTorch", d.kind->name),
            fmt::format("leave the module as it is with --module '{} => none', or {}", printable(pattern),
                        other));
   }
@@ -236,6 +247,7 @@ class Layout {
   void to_burn(const Tensor& tensor) {
     const auto found = by_torch_.find(tensor.name);
     if (found == by_torch_.end()) return keep(tensor);
+    applied_.insert(found->second.front().instance->decision);
     for (const auto& [instance, row] : found->second) {
       if (row->operation == Operation::drop) {
         report_.dropped.push_back(tensor.name);
@@ -267,6 +279,7 @@ class Layout {
     const auto found = by_burn_.find(tensor.name);
     if (found == by_burn_.end()) return keep(tensor);
     const Place* place = choose(found->second);
+    applied_.insert(place->instance->decision);
     const std::string name = place->instance->torch_name(*place->row);
     if (place->row->parts == 1) {
       LayoutStep step{name, {tensor.name}, "", place->instance->decision};
@@ -341,6 +354,7 @@ class Layout {
   Index index_;
   std::unordered_set<std::string> quantised_;
   Index decision_of_path_;
+  std::unordered_set<std::size_t> applied_;  // decisions that some tensor follows
   std::vector<Instance> instances_;
   Places by_torch_;
   Places by_burn_;

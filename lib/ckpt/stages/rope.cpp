@@ -1,6 +1,7 @@
 #include "ckpt/stages/rope.hpp"
 
 #include <optional>
+#include <unordered_map>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "ckpt/core/text.hpp"
 #include "ckpt/stages/cast.hpp"
 #include "ckpt/stages/kinds.hpp"
+#include "ckpt/stages/names.hpp"
 
 namespace ckpt {
 namespace {
@@ -43,6 +45,22 @@ std::uint64_t head_size(const Checkpoint& checkpoint, const Tensor& tensor, std:
   return rows / heads;
 }
 
+/// Heads divide the outputs of a projection: of a matrix that keeps them in columns the rows are none.
+void require_rows_of_outputs(const Checkpoint& checkpoint, const Tensor& tensor, const Tensor* bias,
+                             bool is_burn_layout) {
+  if (tensor.shape.size() != 2) return;
+  constexpr std::string_view hint =
+      "convert the file to PyTorch's layout first (--adapter burn-to-pytorch), then permute the result";
+  if (is_burn_layout)
+    refuse(checkpoint, tensor, "burn keeps [in, out], so its rows are inputs, not those of heads",
+           std::string(hint));
+  if (bias != nullptr && bias->shape.size() == 1 && bias->shape[0] != tensor.shape[0])
+    refuse(checkpoint, tensor,
+           fmt::format("its bias {} is not as long as its rows, so these are not outputs",
+                       to_string(bias->shape)),
+           std::string(hint));
+}
+
 }  // namespace
 
 Edited permute_rope(Checkpoint checkpoint, const RopeOptions& options, const PermuteRows& permute) {
@@ -50,6 +68,8 @@ Edited permute_rope(Checkpoint checkpoint, const RopeOptions& options, const Per
   std::unordered_set<std::string> quantised;
   for (const std::vector<std::string>& group : quantised_groups(checkpoint))
     quantised.insert(group.begin(), group.end());
+  std::unordered_map<std::string_view, const Tensor*> by_name;
+  for (const Tensor& tensor : checkpoint.tensors) by_name.emplace(tensor.name, &tensor);
   std::vector<std::uint64_t> hits(options.names.size());
   std::optional<std::pair<std::string, std::uint64_t>> first;
   for (Tensor& tensor : checkpoint.tensors) {
@@ -64,6 +84,9 @@ Edited permute_rope(Checkpoint checkpoint, const RopeOptions& options, const Per
     if (!role)
       refuse(checkpoint, tensor, "its name says neither query nor key",
              "match just these, as in '\\.(q|k)_proj\\.'; values are not rotated");
+    const auto bias = by_name.find(join_path(module_path(tensor.name), "bias"));
+    require_rows_of_outputs(checkpoint, tensor, bias == by_name.end() ? nullptr : bias->second,
+                            options.is_burn_layout);
     const std::uint64_t size =
         head_size(checkpoint, tensor, *role == Role::query ? options.heads : options.kv_heads);
     if (first && first->second != size)

@@ -17,6 +17,7 @@ struct RopeOptions {
   std::uint64_t heads = 0;      ///< of queries
   std::uint64_t kv_heads = 0;   ///< of keys
   bool to_interleaved = false;  ///< from halves to neighbours; else from neighbours to halves
+  bool is_burn_layout = false;  ///< matrices are [in, out]: their rows are inputs
 };
 
 /// Makes a source whose rows of `row_bytes` bytes are those of `source` after `offset` in another order.
@@ -27,7 +28,8 @@ using PermuteRows =
 /// Reorders the rows of every tensor that is named. A query is told from a key by its module's name
 /// (`q_proj`, `wq`, `query`; `k_proj`, `wk`, `key`). Nothing is read. Throws `refused` for a name that says
 /// neither, rows that do not divide into heads of an even size, heads of keys and queries that differ in
-/// size, data that is not contiguous, and when a name in the options matches nothing.
+/// size, data that is not contiguous, a matrix whose rows are not outputs (by the layout, or by its bias),
+/// and when a name in the options matches nothing.
 Edited permute_rope(Checkpoint checkpoint, const RopeOptions& options, const PermuteRows& permute);
 
 }  // namespace ckpt

@@ -167,10 +167,10 @@ TEST_CASE("a class that is nobody's leaves the decision to the other evidence") 
             .strength == Strength::siblings);
 }
 
-TEST_CASE("a module follows its neighbours: other indices first, then the same name elsewhere") {
+TEST_CASE("a module follows its neighbours: other indices first, then the same name with a bias") {
   const std::vector<Tensor> layers{tensor("layers.0.proj.weight", {3, 4}), tensor("layers.0.proj.bias", {3}),
                                    tensor("layers.1.proj.weight", {4, 4}), tensor("layers.1.proj.bias", {4}),
-                                   tensor("other.proj.weight", {4, 4})};
+                                   tensor("other.proj.weight", {4, 4}),    tensor("other.proj.bias", {4})};
   const Decided index = decide(layers, to_burn, "layers.1.proj");
   CHECK(index.kind == "Linear");
   CHECK(index.strength == Strength::neighbour);
@@ -179,6 +179,34 @@ TEST_CASE("a module follows its neighbours: other indices first, then the same n
   CHECK(elsewhere.kind == "Linear");
   CHECK(elsewhere.strength == Strength::neighbour);
   CHECK(elsewhere.evidence == "every other proj is proven to be one");
+}
+
+TEST_CASE("the same name in another branch is no proof of a matrix without a bias") {
+  const std::vector<Tensor> tensors{
+      tensor("query.weight", {16, 8}),
+      tensor("layer.0.attention.query.weight", {4, 8}),
+      tensor("layer.0.attention.query.bias", {4}),
+      tensor("decoder.0.attention.query.weight", {4, 4}),
+      tensor("layer.0.rel.weight", {4, 8}),
+      tensor("layer.0.rel.bias", {4}),
+      tensor("rel.weight", {16, 8}),
+      tensor("layer.0.tokens.weight", {4, 8}),
+      tensor("layer.0.tokens.bias", {4}),
+      tensor("tokens.weight", {16, 8}),
+  };
+  CHECK(decide(tensors, to_burn, "query").strength == Strength::name);
+  const Decided rel = decide(tensors, to_burn, "rel");
+  CHECK(rel.strength == Strength::name);
+  CHECK(rel.evidence == "by its name alone (every other rel is proven to be one)");
+  // What holds it is of the same sort.
+  const Decided same = decide(tensors, to_burn, "decoder.0.attention.query");
+  CHECK(same.strength == Strength::neighbour);
+  CHECK(same.evidence == "every other attention.query is proven to be one");
+  // What it is called says the opposite.
+  const Decided tokens = decide(tensors, to_burn, "tokens");
+  CHECK(tokens.kind == "?");
+  CHECK(tokens.evidence ==
+        "its name says Embedding (an embedding), but every other tokens is proven to be Linear");
 }
 
 TEST_CASE("neighbours that disagree decide nothing") {

@@ -51,6 +51,26 @@ TEST_CASE("there and back is where it began, for any count and size of heads") {
   }
 }
 
+TEST_CASE("rows that are not outputs are refused: by the layout, and by the bias") {
+  RopeOptions options{.names = {}, .heads = 2, .kv_heads = 2, .is_burn_layout = true};
+  options.names.emplace_back("proj");
+  const auto never = [](const Bytes&, std::uint64_t, std::uint64_t, std::uint64_t,
+                        const std::function<std::uint64_t(std::uint64_t)>&) -> Bytes {
+    FAIL("nothing is to be permuted");
+    return {};
+  };
+  const Error burn =
+      error_of([&] { permute_rope(checkpoint_of({counting("q_proj.weight", {8, 8})}), options, never); });
+  CHECK(burn.kind() == ErrorKind::refused);
+  CHECK(contains(burn.message(), "rows are inputs"));
+  options.is_burn_layout = false;
+  const Error other = error_of([&] {
+    permute_rope(checkpoint_of({counting("q_proj.weight", {8, 12}), counting("q_proj.bias", {12})}), options,
+                 never);
+  });
+  CHECK(contains(other.message(), "its bias [12] is not as long as its rows"));
+}
+
 TEST_CASE("keys have their own number of heads") {
   const Edited edited = permuted({counting("q_proj.bias", {8}), counting("k_proj.bias", {4})});
   CHECK(values(edited, 0) == std::vector<float>{0, 2, 1, 3, 4, 6, 5, 7});
