@@ -30,6 +30,10 @@ FindingId id_of(StateFault::Kind kind) {
       return FindingId::state_without_id;
     case StateFault::Kind::no_state:
       return FindingId::no_state;
+    case StateFault::Kind::unknown:
+      return FindingId::unknown_state;
+    case StateFault::Kind::order:
+      return FindingId::state_out_of_order;
     case StateFault::Kind::zero:
       break;
   }

@@ -57,11 +57,12 @@ std::string label(const ParameterState& parameter) {
 
 TrainingView::TrainingView(const Checkpoint& checkpoint, Norms norms) {
   read(checkpoint, norms);
-  for (const TorchScheduler& scheduler : find_torch_schedulers(checkpoint)) {
+  for (const TorchScheduler& scheduler : find_torch_schedulers(checkpoint, read_number)) {
     const Value* steps = scheduler.members.find("last_epoch");
-    schedulers_.push_back({printable(scheduler.place),
-                           scheduler.kind == nullptr ? "unknown" : std::string(scheduler.kind->torch),
-                           fmt::format("{} steps done", json::dump(*steps))});
+    schedulers_.push_back(
+        {printable(scheduler.place),
+         scheduler.kind == nullptr ? "unknown" : std::string(scheduler.kind->torch),
+         steps == nullptr ? "no count of its own" : fmt::format("{} steps done", json::dump(*steps))});
   }
   if (is_burn_scheduler(checkpoint))
     for (const SchedulerRow& row : describe_burn_scheduler(checkpoint))

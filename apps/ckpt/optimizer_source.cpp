@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <cmath>
+
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/kernels/statistics.hpp"
@@ -9,6 +11,7 @@
 #include "ckpt/stages/root.hpp"
 #include "ckpt/training/burn_state.hpp"
 #include "ckpt/training/torch_state.hpp"
+#include "name_lists.hpp"
 #include "pipeline.hpp"
 #include "terminal.hpp"
 
@@ -96,7 +99,12 @@ double read_number(const Tensor& tensor) {
   StatisticsGatherer gatherer(tensor.dtype);
   for (auto piece = reader.next(); !piece.empty(); piece = reader.next()) gatherer.add(piece);
   const Statistics statistics = gatherer.finish();
-  return statistics.finite() == 0 ? -1 : static_cast<double>(statistics.min);
+  if (statistics.finite() > 0) return static_cast<double>(statistics.min);
+  if (statistics.infinities == 0) return NAN;
+  // Of a number that is infinite the sign alone is to be told.
+  reader.start(tensor);
+  const auto piece = reader.next();
+  return (std::to_integer<unsigned>(piece.back()) & 0x80U) != 0 ? -INFINITY : INFINITY;
 }
 
 std::optional<OptimizerState> read_optimizer(const Checkpoint& checkpoint, const std::string& key) {
@@ -144,16 +152,30 @@ OptimizerSource read_source(const TrainingOptions& options, const Checkpoint& wh
   return source;
 }
 
-std::optional<OptimizerState> settings_of(const std::string& path, const OptimizerState& state) {
+LikeOptimizer read_like(const std::string& path, const OptimizerState& state) {
+  LikeOptimizer result;
+  if (read_lock(path)) return result;  // sorted, and without an optimizer
   const Checkpoint checkpoint = load(path);
-  if (find_torch_optimizers(checkpoint).size() != 1) return std::nullopt;
+  result.keeps_order = checkpoint.format == "pytorch";
+  const std::size_t places = find_torch_optimizers(checkpoint).size();
+  if (places == 0) return result;
+  if (places > 1) {
+    result.why_not = fmt::format("it holds {} optimizers", places);
+    return result;
+  }
   std::optional<OptimizerState> other = read_optimizer(checkpoint);
-  if (other->kind == nullptr || other->kind->moments.data() != state.kind->moments.data())
-    return std::nullopt;
+  if (other->kind == nullptr || other->kind->moments.data() != state.kind->moments.data()) {
+    result.why_not =
+        fmt::format("it is {}, not {}", other->kind == nullptr ? "of an unknown kind" : other->kind->name,
+                    state.kind->name);
+    return result;
+  }
   std::vector<std::string> dropped;
   const Join join = join_by_position(*other, select_root(checkpoint, std::nullopt, dropped));
-  if (!join.problem.empty()) return std::nullopt;
-  return other;
+  if (!join.problem.empty()) result.why_not = join.problem;
+  else if (join.is_ambiguous) result.why_not = "the shapes leave open what its groups hold";
+  else result.state = std::move(other);
+  return result;
 }
 
 }  // namespace ckpt

@@ -36,8 +36,15 @@ struct OptimizerSource {
 OptimizerSource read_source(const TrainingOptions& options, const Checkpoint& whole,
                             const StageOptions::Parsed& stages);
 
-/// The groups of the PyTorch checkpoint at `path`, by the names of its model, where its optimizer is of the
-/// kind of `state`: an earlier checkpoint of the same training knows what a burn record does not.
-std::optional<OptimizerState> settings_of(const std::string& path, const OptimizerState& state);
+/// What the target of --like says of the optimizer.
+struct LikeOptimizer {
+  bool keeps_order = false;                  ///< its tensors stand in the order of `model.parameters()`
+  std::optional<OptimizerState> state = {};  ///< joined with its model; nothing where it holds none of use
+  std::string why_not = {};                  ///< why one that it holds is of no use, as a clause
+};
+
+/// Looks into the file at `path` for an optimizer of the kind of `state`: an earlier checkpoint of the same
+/// training knows groups, order and what a burn record does not.
+LikeOptimizer read_like(const std::string& path, const OptimizerState& state);
 
 }  // namespace ckpt

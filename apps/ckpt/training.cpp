@@ -11,6 +11,7 @@
 #include "ckpt/formats/pytorch/writer.hpp"
 #include "ckpt/training/burn_state.hpp"
 #include "ckpt/training/configuration.hpp"
+#include "ckpt/training/order.hpp"
 #include "ckpt/training/orphans.hpp"
 #include "ckpt/training/schedulers.hpp"
 #include "ckpt/training/torch_state.hpp"
@@ -49,12 +50,22 @@ bool remove_at(Value& value, std::string_view path) {
 
 /// The rate of the next step, and where a scheduler has moved it, the one that it began with.
 std::string rate_text(const Value& hypers) {
-  const double now = learning_rate(hypers).value_or(0);
+  const std::optional<double> now = learning_rate(hypers);
+  if (!now) return "no learning rate is stated";
   const Value* initial = hypers.find("initial_lr");
   const auto* first = initial == nullptr ? nullptr : initial->as<double>();
-  return first == nullptr || *first == now
-             ? rust_float(now)
-             : fmt::format("{} (initially {})", rust_float(now), rust_float(*first));
+  return fmt::format(
+      "learning rate {}{}", rust_float(*now),
+      first == nullptr || *first == *now ? "" : fmt::format(" (initially {})", rust_float(*first)));
+}
+
+/// `scheduler._schedulers.0 (ExponentialLR), …`
+std::string places_of(const std::vector<TorchScheduler>& schedulers) {
+  std::vector<std::string> names;
+  for (const TorchScheduler& scheduler : schedulers)
+    names.push_back(fmt::format("{} ({})", scheduler.place,
+                                scheduler.kind == nullptr ? "unknown" : scheduler.kind->torch));
+  return first_names(names);
 }
 
 }  // namespace
@@ -112,6 +123,12 @@ void Training::take_source(OptimizerSource source) {
   if (source.join.is_ambiguous)
     warnings_.push_back(
         fmt::format("shapes alone leave the order of the parameters open: {} was taken", source.join.how));
+  if (!source.state.tensor_settings.empty())
+    warnings_.push_back(
+        fmt::format("{} of the optimizer {} a tensor; the number is taken, and written as one: {}",
+                    count(source.state.tensor_settings.size(), "setting"),
+                    source.state.tensor_settings.size() == 1 ? "is" : "are each",
+                    first_names(source.state.tensor_settings)));
   if (source.is_of_input) places_.push_back(source.state.place);
   orphans_ = source.orphans;
   orphan_tensors_ = source.orphan_tensors;
@@ -123,15 +140,18 @@ void Training::read_schedulers(const Checkpoint& whole) {
   const Checkpoint other = is_of_input ? Checkpoint{} : load(options_.scheduler);
   const Checkpoint& source = is_of_input ? whole : other;
   if (source.format == "burnpack" && !is_of_input) return take_burn_scheduler(source);
-  const std::vector<TorchScheduler> schedulers = find_torch_schedulers(source);
+  const std::vector<TorchScheduler> schedulers = find_torch_schedulers(source, read_number);
   if (schedulers.empty() && options_.may_lack_scheduler) {
     records_.push_back({options_.scheduler_out, {}});
     return;
   }
   if (schedulers.size() != 1)
-    refuse(source.file, schedulers.empty()
-                            ? "there is no scheduler's state"
-                            : fmt::format("{} places hold a scheduler's state", schedulers.size()));
+    refuse(source.file,
+           schedulers.empty() ? "there is no scheduler's state"
+                              : fmt::format("{} places hold a scheduler's state: {}", schedulers.size(),
+                                            places_of(schedulers)),
+           schedulers.empty() ? "ckpt inspect shows what there is"
+                              : "one is carried: leave the others out of the checkpoint");
   if (is_of_input) places_.push_back(schedulers.front().place);
   if (options_.scheduler_out.empty()) {
     scheduler_ = schedulers.front().members;
@@ -176,6 +196,7 @@ void Training::carry_along(Prepared& prepared, Direction direction, const StageO
   Carried carried = carry(source_->state, prepared.checkpoint, direction, stages.kinds, target);
   source_->state = std::move(carried.state);
   lost_ = std::move(carried.lost);
+  order_ = std::move(carried.order);
 }
 
 Prepared Training::complete(Prepared& prepared) {
@@ -188,20 +209,56 @@ Prepared Training::complete(Prepared& prepared) {
     prepared.warnings.push_back(fmt::format("the state of {} is left out with them: {}",
                                             count(lost_.size(), "parameter"), first_names(lost_)));
   if (format_.plan != plan_pytorch_training) return prepared;
-  if (source_ && source_->state.groups.empty()) make_group(prepared);
+  if (source_) order_parameters(prepared);
   return nested(prepared);
 }
 
-/// burn's record says nothing of hyper-parameters and of the order that PyTorch counts in.
-void Training::make_group(Prepared& prepared) {
-  if (std::optional<OptimizerState> like =
-          like_.empty() ? std::nullopt : settings_of(like_, source_->state)) {
-    source_->state.kind = like->kind;
-    source_->state.groups = std::move(like->groups);
+/// PyTorch finds a parameter's state by counting: as the model does that is written.
+void Training::order_parameters(Prepared& prepared) {
+  if (!like_.empty()) return follow_like(prepared, read_like(like_, source_->state));
+  if (source_->state.groups.empty()) return make_group(prepared);
+  if (const std::string name = first_out_of_order(source_->state, prepared.checkpoint); !name.empty())
+    prepared.warnings.push_back(
+        fmt::format("the optimizer counts the parameters in an order of its own, not in that of OUT (from {} "
+                    "on): param_names has it",
+                    printable(name)));
+}
+
+void Training::follow_like(Prepared& prepared, LikeOptimizer like) {
+  OptimizerState& state = source_->state;
+  if (!like.why_not.empty())
+    prepared.warnings.push_back(
+        fmt::format("the optimizer of {} is not taken for a model: {}", printable(like_), like.why_not));
+  if (like.state && state.groups.empty()) {
+    state.kind = like.state->kind;
+    state.groups = std::move(like.state->groups);
     configurations_.push_back(
         fmt::format("  settings and order of the parameters are those of {}", printable(like_)));
     return;
   }
+  if (state.groups.empty()) return make_group(prepared);
+  if (!like.keeps_order) {
+    if (!first_out_of_order(state, prepared.checkpoint).empty())
+      prepared.warnings.push_back(
+          fmt::format("{} does not keep the order of model.parameters(): the optimizer counts the parameters "
+                      "as before, which param_names has",
+                      printable(like_)));
+    return;
+  }
+  const Ordering ordering =
+      like.state ? follow_groups(state, *like.state) : follow_order(state, prepared.checkpoint, order_);
+  if (ordering.is_changed)
+    configurations_.push_back(fmt::format("  the parameters are counted in the order of {}{}",
+                                          printable(like_), like.state ? "'s optimizer" : "'s model"));
+  if (ordering.is_unproven)
+    prepared.warnings.push_back(fmt::format(
+        "the optimizer counted the parameters in an order of its own; the order of {}'s model was "
+        "taken in its place",
+        printable(like_)));
+}
+
+/// burn's record says nothing of hyper-parameters and of the order that PyTorch counts in.
+void Training::make_group(Prepared& prepared) {
   std::vector<std::string> names;
   for (const Tensor* tensor : parameters_of(prepared.checkpoint)) names.push_back(tensor->name);
   source_->state.groups.push_back(default_group(source_->state, std::move(names)));
@@ -333,8 +390,7 @@ void Training::print(bool explain, const Talk& talk) const {
                               first_names(source_->join.open)));
     if (!options_.optimizer_out.empty()) {
       for (const ParameterGroup& group : source_->state.groups)
-        talk.report(fmt::format("  write {}, learning rate {}",
-                                burn_configuration(*source_->state.kind, group.hypers).code,
+        talk.report(fmt::format("  write {}, {}", burn_configuration(*source_->state.kind, group.hypers).code,
                                 rate_text(group.hypers)));
       talk.report(
           "  if the training clips gradients: PyTorch's norm is of all parameters together, burn's of each");

@@ -58,12 +58,15 @@ class Training {
   void make_record(Prepared& prepared);
   void tell_configuration(Prepared& prepared) const;
   void make_group(Prepared& prepared);
+  void follow_like(Prepared& prepared, LikeOptimizer like);
+  void order_parameters(Prepared& prepared);
   Prepared nested(const Prepared& prepared);
 
   const TrainingOptions& options_;
   Format format_;
   std::string like_;  // the target of --like
   std::optional<OptimizerSource> source_;
+  std::vector<std::string> order_;  // of the source's model, by the names of OUT
   std::vector<std::string> orphans_, lost_;
   std::size_t orphan_tensors_ = 0;
   std::vector<std::string> configurations_, warnings_;

@@ -229,6 +229,47 @@ verified: 16 of 16 tensors bit-exact
 $ ckpt inspect --optimizer settings.pt | tail -n 1
   group 0, 4 parameters: lr 0.05, betas [0.9,0.99], eps 1e-05, weight_decay 0.0, amsgrad false
 
+# PyTorch counts the parameters: a target that has parameters of one shape in another order gets the state in its own.
+$ ckpt convert --quiet testdata/pytorch/training.pt swapped.pt --optimizer testdata/pytorch/training.pt --rename '^norm.weight => x' --rename '^norm.bias => norm.weight' --rename '^x => norm.bias'
+ckpt: testdata/pytorch/training.pt: warning: applied twice, the rules would change 2 names again, norm.bias first: anchor them with ^
+ckpt: testdata/pytorch/training.pt: warning: pytorch has no place for 2 values (epoch, …): left behind
+$ ckpt convert testdata/pytorch/training.pt followed.pt --optimizer testdata/pytorch/training.pt --like swapped.pt 2>&1 | tail -n 1
+  the parameters are counted in the order of swapped.pt's optimizer
+$ ckpt inspect --optimizer followed.pt | grep norm
+  norm.bias           3     3       6.93         7.147
+  norm.weight         4     3      4.766         4.983
+$ ckpt check followed.pt --optimizer | tail -n 1
+followed.pt: 24 tensors, 0 errors, 0 warnings: sound
+$ ckpt convert model.bpk followed.pt --force --optimizer optim.bpk --like swapped.pt 2>&1 | tail -n 1
+  the parameters are counted in the order of swapped.pt's optimizer
+$ ckpt inspect --optimizer followed.pt | grep norm
+  norm.bias           3     3       6.93         7.147
+  norm.weight         4     3      4.766         4.983
+
+# So it does where the target is a model alone.
+$ ckpt convert --quiet swapped.pt swapped-model.pt 2> /dev/null
+$ ckpt convert model.bpk followed.pt --force --optimizer optim.bpk --like swapped-model.pt 2>&1 | tail -n 1
+  the parameters are counted in the order of swapped-model.pt's model
+$ ckpt inspect --optimizer followed.pt | grep norm
+  norm.bias           3     3       6.93         7.147
+  norm.weight         4     3      4.766         4.983
+
+# A lock file is sorted, and says nothing of the order.
+$ ckpt lock swapped.pt > swapped.lock 2> /dev/null; ckpt convert --quiet testdata/pytorch/training.pt locked.pt --optimizer testdata/pytorch/training.pt --like swapped.lock
+ckpt: testdata/pytorch/training.pt: warning: pytorch has no place for 2 values (epoch, …): left behind
+ckpt: testdata/pytorch/training.pt: warning: swapped.lock does not keep the order of model.parameters(): the optimizer counts the parameters as before, which param_names has
+$ ckpt check locked.pt --optimizer | tail -n 2
+CK047 warning norm.bias: by the names of the state it stands elsewhere than in the order of the model, which PyTorch counts in
+locked.pt: 24 tensors, 0 errors, 1 warning: sound
+
+# An optimizer of another kind in the target is not taken without a word.
+$ ckpt convert --quiet testdata/burnpack/rebuilt.bpk of-sgd.pt --optimizer testdata/burnpack/optim_sgd_momentum.bpk --drop-orphans --module 'fc|head => none' 2> /dev/null
+$ ckpt convert --quiet testdata/burnpack/rebuilt.bpk of-adam.pt --optimizer mended.bpk --module 'fc|head => none' --like of-sgd.pt
+ckpt: testdata/burnpack/rebuilt.bpk: warning: pytorch has no place for 4 param ids (of fc.weight, …): left behind
+ckpt: testdata/burnpack/rebuilt.bpk: warning: the optimizer of of-sgd.pt is not taken for a model: it is SGD, not Adam
+ckpt: testdata/burnpack/rebuilt.bpk: warning: burn's record holds no hyper-parameters; written as PyTorch's rate and burn's defaults: lr=0.001, betas=[0.9,0.999], eps=1e-05, weight_decay=0.0, amsgrad=false; --hyper KEY=VALUE sets them
+ckpt: testdata/burnpack/rebuilt.bpk: warning: the optimizer counts the parameters in the order of OUT, which must be that of model.parameters()
+
 # A state that does not fit is told.
 $ ckpt check testdata/burnpack/optim_adam.bpk --model testdata/burnpack/rebuilt.bpk
 CK040 error   8 of 8 tensors are orphans, of 4 parameters that the model does not have (fc.weight, fc.bias, head.weight, head.bias; at step 3)

@@ -40,8 +40,10 @@ constexpr std::array table{
     FindingKind{"CK043", true, "an optimizer's tensor without its ParamId"},
     FindingKind{"CK044", false, "parameters without an optimizer's state"},
     FindingKind{"CK045", false, "a moment that is all zero after some steps"},
+    FindingKind{"CK046", true, "an optimizer's state that it has no place for"},
+    FindingKind{"CK047", false, "an optimizer's state that is counted in another order than the model"},
 };
-static_assert(table.size() == static_cast<std::size_t>(FindingId::zero_moment) + 1);
+static_assert(table.size() == static_cast<std::size_t>(FindingId::state_out_of_order) + 1);
 
 }  // namespace
 

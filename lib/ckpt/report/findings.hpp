@@ -48,6 +48,8 @@ enum class FindingId {
   state_without_id,
   no_state,
   zero_moment,
+  unknown_state,
+  state_out_of_order,
 };
 
 struct Finding {

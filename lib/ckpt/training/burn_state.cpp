@@ -13,9 +13,9 @@
 #include <map>
 #include <unordered_map>
 
-#include "ckpt/codec/json.hpp"
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
+#include "ckpt/training/numbers.hpp"
 
 namespace ckpt {
 namespace {
@@ -161,7 +161,7 @@ class Reader {
     };
     Value value;
     try {
-      value = json::parse(note->second);
+      value = from_note(note->second);
     } catch (const Error& error) {
       fail_on(error.message());
     }
@@ -229,7 +229,7 @@ std::string note_of(const OptimizerState& state) {
       if (parameter.step) steps.set(std::to_string(*parameter.param_id), *parameter.step);
     note.set("steps", std::move(steps));
   }
-  return json::dump(note);
+  return to_note(note);
 }
 
 }  // namespace
@@ -245,7 +245,10 @@ std::optional<RecordKey> parse_record_key(std::string_view key) {
 }
 
 bool is_burn_optimizer(const Checkpoint& checkpoint) {
-  if (checkpoint.scalars.contains("history_s.len")) return true;
+  // Before the first step there is nothing but the note.
+  if (checkpoint.scalars.contains("history_s.len") ||
+      checkpoint.metadata.contains(std::string(optimizer_note)))
+    return true;
   return std::ranges::any_of(checkpoint.scalars, [](const auto& scalar) {
     const std::optional<RecordKey> key = parse_record_key(scalar.first);
     return key && key->path == rank_key;

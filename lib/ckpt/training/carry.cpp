@@ -84,15 +84,21 @@ class Carrier {
                      .step = first->step,
                      .rank = sources[i].rank};
     }
-    for (ParameterGroup& group : carried_.state.groups) {
-      std::vector<std::string> keys;
+    const auto results = [&](const std::vector<std::string>& names) {
+      std::vector<std::string> all;
       std::unordered_set<std::string> done;
-      for (const std::string& key : group.keys)
-        for (const std::string& name : results_of[key])
-          if (done.insert(name).second) keys.push_back(name);
-      group.keys = std::move(keys);
+      for (const std::string& from : names)
+        for (const std::string& name : results_of[from])
+          if (done.insert(name).second) all.push_back(name);
+      return all;
+    };
+    for (ParameterGroup& group : carried_.state.groups) {
+      group.keys = results(group.keys);
       group.names.clear();
     }
+    std::vector<std::string> names;
+    for (const Tensor& tensor : model_.tensors) names.push_back(tensor.name);
+    carried_.order = results(names);
     sources_ = std::move(sources);
   }
 

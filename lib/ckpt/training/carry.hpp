@@ -13,7 +13,8 @@ namespace ckpt {
 /// The state of an optimizer in the other side's layout.
 struct Carried {
   OptimizerState state;
-  std::vector<std::string> lost;  ///< names of parameters with state that `model` does not hold
+  std::vector<std::string> lost;        ///< names of parameters with state that `model` does not hold
+  std::vector<std::string> order = {};  ///< names of the result, in the order of `model`
 };
 
 /// Gives the parameters of a joined state the names that filters and rules left them; one that was left out

@@ -9,6 +9,7 @@
 #include "ckpt/core/text.hpp"
 #include "ckpt/training/burn_state.hpp"
 #include "ckpt/training/join.hpp"
+#include "ckpt/training/order.hpp"
 
 namespace ckpt {
 namespace {
@@ -28,6 +29,7 @@ class Lint {
 
   std::vector<StateFault> run(const std::function<bool(const Tensor&)>& is_zero) {
     if (is_record_) check_ids();
+    check_unknown();
     if (model_ != nullptr) check_model();
     for (const ParameterState& parameter : state_.parameters) {
       check_ranks(parameter);
@@ -67,6 +69,24 @@ class Lint {
     }
   }
 
+  /// Of an optimizer without a row of moments nothing is known.
+  void check_unknown() {
+    if (state_.kind == nullptr || state_.kind->moments.empty()) return;
+    for (const std::string& name : state_.unknown)
+      add(Kind::unknown, name, fmt::format("{} has no place for {}", state_.kind->name, printable(name)));
+  }
+
+  /// The names that a state has beside its positions are of no use to PyTorch, which counts.
+  void check_order() {
+    if (is_record_ || model_->format != "pytorch") return;
+    const std::string name = first_out_of_order(state_, *model_);
+    if (!name.empty())
+      add(Kind::order, name,
+          fmt::format("{}: by the names of the state it stands elsewhere than in the order of the model, "
+                      "which PyTorch counts in",
+                      printable(name)));
+  }
+
   void check_model() {
     const Join join = is_record_ ? join_by_id(state_, *model_) : join_by_position(state_, *model_);
     std::unordered_map<std::string_view, const Tensor*> tensors;
@@ -76,6 +96,7 @@ class Lint {
       return;
     }
     check_orphans();
+    check_order();
     std::unordered_set<std::string_view> stated;
     for (const ParameterState& parameter : state_.parameters) {
       stated.insert(parameter.name);

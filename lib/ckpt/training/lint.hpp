@@ -17,6 +17,8 @@ struct StateFault {
     no_id,       ///< a tensor of a burn record without its ParamId: burn ends with a panic
     no_state,    ///< parameters of the model without state
     zero,        ///< a moment that is all zero though steps were made
+    unknown,     ///< something that the optimizer has no place for
+    order,       ///< the parameters are not counted as the model has them
   };
   Kind kind = Kind::misfit;
   std::string tensor = {};  ///< or the parameter; empty where it is about several

@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 
-#include "ckpt/codec/json.hpp"
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/stages/names.hpp"
 #include "ckpt/training/configuration.hpp"
+#include "ckpt/training/numbers.hpp"
 
 namespace ckpt {
 namespace {
@@ -76,6 +77,17 @@ std::uint64_t need_whole(const TorchScheduler& scheduler, std::string_view key) 
   return static_cast<std::uint64_t>(number);
 }
 
+/// Lists of rates, which follow the type of the optimizer's `lr`.
+constexpr std::array<std::string_view, 2> rate_lists{"base_lrs", "_last_lr"};
+
+/// Whether a dotted name is that of an item of the list `key`.
+bool is_item_of(std::string_view name, std::string_view key) {
+  const std::size_t last = name.rfind('.');
+  if (last == name.npos || !is_index(name.substr(last + 1))) return false;
+  name = name.substr(0, last);
+  return name == key || (name.ends_with(key) && name[name.size() - key.size() - 1] == '.');
+}
+
 std::vector<double> base_rates(const TorchScheduler& scheduler) {
   std::vector<double> rates;
   if (const Value* list = scheduler.members.find("base_lrs"))
@@ -89,24 +101,24 @@ std::vector<double> base_rates(const TorchScheduler& scheduler) {
   return rates;
 }
 
+const SchedulerKind* kind_of(const Value& members) {
+  const auto row = std::ranges::find_if(table, [&](const SchedulerKind& kind) {
+    return !kind.keys.empty() &&
+           std::ranges::all_of(kind.keys, [&](std::string_view key) { return members.find(key) != nullptr; });
+  });
+  return row == table.end() ? nullptr : &*row;
+}
+
 bool is_scheduler(const Value& value) {
+  // A ChainedScheduler counts nothing itself.
+  if (value.find("_schedulers") != nullptr && value.find("_last_lr") != nullptr) return true;
   return value.find("last_epoch") != nullptr &&
          (value.find("base_lrs") != nullptr || value.find("_schedulers") != nullptr ||
           value.find("patience") != nullptr);
 }
 
 void find_places(const Value& value, const std::string& path, std::vector<TorchScheduler>& found) {
-  if (is_scheduler(value)) {
-    TorchScheduler scheduler{path, nullptr, value};
-    for (const SchedulerKind& kind : table)
-      if (!kind.keys.empty() &&
-          std::ranges::all_of(kind.keys, [&](std::string_view key) { return value.find(key) != nullptr; })) {
-        scheduler.kind = &kind;
-        break;
-      }
-    found.push_back(std::move(scheduler));
-    return;
-  }
+  if (is_scheduler(value)) return found.push_back({path, kind_of(value), value});
   if (const auto* object = value.as<Value::Object>())
     for (const auto& [key, member] : *object) find_places(member, join_path(path, key), found);
   if (const auto* array = value.as<Value::Array>())
@@ -178,7 +190,8 @@ std::optional<std::uint64_t> whole(const Scalar& scalar) {
 
 /// How many steps a scalar stands for, with PyTorch's settings where it takes them; nothing where it does not
 /// tell.
-std::optional<std::uint64_t> steps_of(const SchedulerKind& kind, const Scalar& scalar, const Value& members) {
+std::optional<std::uint64_t> steps_of(const SchedulerKind& kind, const Scalar& scalar, const Value& members,
+                                      std::size_t group = 0) {
   const std::optional<std::uint64_t> number = whole(scalar);
   switch (kind.counting) {
     case Counting::index:
@@ -197,8 +210,8 @@ std::optional<std::uint64_t> steps_of(const SchedulerKind& kind, const Scalar& s
       const std::optional<double> gamma = number_of(members.find("gamma"));
       const Value* list = members.find("base_lrs");
       const auto* bases = list == nullptr ? nullptr : list->as<Value::Array>();
-      if (rate == nullptr || !gamma || bases == nullptr || bases->empty()) return std::nullopt;
-      const std::optional<double> base = number_of(&bases->front());
+      if (rate == nullptr || !gamma || bases == nullptr || group >= bases->size()) return std::nullopt;
+      const std::optional<double> base = number_of(&(*bases)[group]);
       if (!base || *base <= 0 || *gamma <= 0 || *gamma == 1 || *rate <= 0) return std::nullopt;
       const double steps = std::round(std::log(*rate / *base) / std::log(*gamma)) + 1;
       if (!(steps >= 0) || steps > static_cast<double>(most_steps)) return std::nullopt;
@@ -208,6 +221,20 @@ std::optional<std::uint64_t> steps_of(const SchedulerKind& kind, const Scalar& s
       break;
   }
   return std::nullopt;
+}
+
+/// The group of a key: `1.previous_lr` is of the second.
+std::size_t group_of(std::string_view key) {
+  std::size_t group = 0;
+  std::from_chars(key.data(), key.data() + key.size(), group);
+  return group;
+}
+
+bool is_same(const Scalar& a, const Scalar& b) {
+  const auto* x = std::get_if<double>(&a);
+  const auto* y = std::get_if<double>(&b);
+  if (x != nullptr && y != nullptr) return *x == *y;
+  return whole(a) && whole(a) == whole(b);
 }
 
 void put(Value& object, std::string_view key, std::uint64_t value) {
@@ -223,9 +250,14 @@ void put(Value& object, std::string_view key, std::uint64_t value) {
 
 std::span<const SchedulerKind> scheduler_table() { return table; }
 
-std::vector<TorchScheduler> find_torch_schedulers(const Checkpoint& checkpoint) {
+std::vector<TorchScheduler> find_torch_schedulers(const Checkpoint& checkpoint, const NumberReader& number) {
   std::vector<TorchScheduler> found;
-  find_places(checkpoint.values, "", found);
+  Value values = checkpoint.values;
+  if (!values.is_object()) values = Value::object();
+  for (const Tensor& tensor : checkpoint.tensors)
+    if (std::ranges::any_of(rate_lists, [&](std::string_view key) { return is_item_of(tensor.name, key); }))
+      put_number(values, tensor.name, tensor, number);
+  find_places(values, "", found);
   return found;
 }
 
@@ -249,9 +281,27 @@ BurnScheduler to_burn(const TorchScheduler& scheduler) {
                   "script says (often "
                   "once an epoch)",
                   scheduler.kind->torch, steps));
-  result.record.metadata.emplace(scheduler_note, json::dump(scheduler.members));
+  result.record.metadata.emplace(scheduler_note, to_note(scheduler.members));
   return result;
 }
+
+namespace {
+
+/// Whether the record is still what a conversion made of the state that it noted: burn made no step since.
+bool agrees(const Checkpoint& record, const Value& members) {
+  const SchedulerKind* kind = kind_of(members);
+  if (kind == nullptr) return false;
+  try {
+    const BurnScheduler made = to_burn({"", kind, members});
+    return std::ranges::equal(made.record.scalars, record.scalars, [](const auto& a, const auto& b) {
+      return a.first == b.first && is_same(a.second, b.second);
+    });
+  } catch (const Error&) {
+    return false;  // a note that somebody has changed
+  }
+}
+
+}  // namespace
 
 bool is_burn_scheduler(const Checkpoint& checkpoint) {
   return checkpoint.tensors.empty() && !checkpoint.scalars.empty() &&
@@ -286,13 +336,14 @@ std::vector<SchedulerRow> describe_burn_scheduler(const Checkpoint& checkpoint) 
 Value to_torch_scheduler(const Checkpoint& record) {
   Value members = Value::object();
   if (const auto note = record.metadata.find(std::string(scheduler_note)); note != record.metadata.end()) {
-    members = json::parse(note->second);
+    members = from_note(note->second);
     if (!members.is_object())
       fail(ErrorKind::refused, "the metadata `{}` is not what ckpt writes", scheduler_note);
   }
   const bool has_note = !members.as<Value::Object>()->empty();
   if (record.scalars.empty())
     fail(ErrorKind::refused, "the record holds no scheduler's count: a constant rate needs none");
+  if (has_note && agrees(record, members)) return members;
   const std::string& first = record.scalars.begin()->first;
   std::optional<std::uint64_t> steps;
   for (const auto& [key, scalar] : record.scalars) {
@@ -302,7 +353,7 @@ Value to_torch_scheduler(const Checkpoint& record) {
           ErrorKind::refused,
           fmt::format("{}: of burn's schedulers only single ones are carried to PyTorch", printable(key)))
           .in_file(record.file);
-    const std::optional<std::uint64_t> done = steps_of(*kind, scalar, members);
+    const std::optional<std::uint64_t> done = steps_of(*kind, scalar, members, group_of(key));
     if (!done)
       throw Error(ErrorKind::refused,
                   fmt::format("{} does not tell how many steps were done: that takes the settings of the {}",
@@ -315,8 +366,6 @@ Value to_torch_scheduler(const Checkpoint& record) {
           .in_file(record.file);
     steps = done;
   }
-  const std::optional<double> noted = number_of(members.find("last_epoch"));
-  if (has_note && noted == static_cast<double>(*steps)) return members;
   put(members, "last_epoch", *steps);
   put(members, "_step_count", *steps + 1);
   std::erase_if(*members.as<Value::Object>(), [](const auto& member) { return member.first == "_last_lr"; });

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ckpt/core/checkpoint.hpp"
+#include "ckpt/training/state.hpp"
 
 namespace ckpt {
 
@@ -39,8 +40,8 @@ struct TorchScheduler {
   const SchedulerKind* kind = nullptr;  ///< null where no row fits
   Value members = Value::object();      ///< its `state_dict()`
 };
-/// Every place that holds one.
-std::vector<TorchScheduler> find_torch_schedulers(const Checkpoint& checkpoint);
+/// Every place that holds one. `number` is asked for rates that are tensors.
+std::vector<TorchScheduler> find_torch_schedulers(const Checkpoint& checkpoint, const NumberReader& number);
 
 /// burn's record of a scheduler, and what to write where it is built.
 struct BurnScheduler {

@@ -42,9 +42,10 @@ struct OptimizerState {
   const OptimizerKind* kind = nullptr;  ///< null where no row fits
   std::string evidence;                 ///< one clause: what the kind rests on
   std::vector<ParameterState> parameters;
-  std::vector<ParameterGroup> groups;    ///< empty where the file does not say
-  std::vector<std::string> unknown;      ///< what the row has no place for, by its name in the file
-  std::vector<std::string> other_kinds;  ///< further kinds in the same record (burn's Muon with Adam)
+  std::vector<ParameterGroup> groups;        ///< empty where the file does not say
+  std::vector<std::string> unknown;          ///< what the row has no place for, by its name in the file
+  std::vector<std::string> tensor_settings;  ///< settings that are tensors of one number, by their name there
+  std::vector<std::string> other_kinds;      ///< further kinds in the same record (burn's Muon with Adam)
 };
 
 /// Reads the one number of a tensor of one element.

@@ -10,12 +10,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <unordered_map>
 
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/stages/names.hpp"
+#include "ckpt/training/numbers.hpp"
 
 namespace ckpt {
 namespace {
@@ -94,6 +96,7 @@ class Reader {
     read_groups(*value->find(groups_key));
     if (const Value* state = value->find("state")) gather_values(*state);
     gather_tensors();
+    read_tensor_settings();
     recognise();
     for (Parts& parts : parts_) read_parameter(std::move(parts));
     return std::move(state_);
@@ -164,6 +167,23 @@ class Reader {
       if (dot == rest.npos) refuse(fmt::format("state.{} belongs to no parameter", printable(rest)));
       parts(std::string(rest.substr(0, dot))).tensors.emplace_back(rest.substr(dot + 1), &tensor);
     }
+  }
+
+  /// `lr=torch.tensor(0.05)`: the number stands among the tensors, not in the group.
+  void read_tensor_settings() {
+    const std::string prefix = join_path(place_, groups_key) + ".";
+    for (const Tensor& tensor : checkpoint_.tensors) {
+      if (!tensor.name.starts_with(prefix)) continue;
+      const std::string_view rest = std::string_view(tensor.name).substr(prefix.size());
+      const std::size_t dot = rest.find('.');
+      std::size_t group = state_.groups.size();
+      std::from_chars(rest.data(), rest.data() + std::min(dot, rest.size()), group);
+      const bool is_read = dot != rest.npos && group < state_.groups.size() &&
+                           put_number(state_.groups[group].hypers, rest.substr(dot + 1), tensor, number_);
+      (is_read ? state_.tensor_settings : state_.unknown).push_back(tensor.name);
+    }
+    for (const Refused& refused : checkpoint_.refused)
+      if (refused.name.starts_with(prefix)) state_.unknown.push_back(refused.name);
   }
 
   bool has_state_key(std::string_view key) const {

@@ -10,9 +10,9 @@ namespace ckpt {
 /// Where a PyTorch checkpoint holds what `optimizer.state_dict()` gives: every place with `param_groups`.
 std::vector<std::string> find_torch_optimizers(const Checkpoint& checkpoint);
 
-/// Reads the one at `place`. `number` is asked for steps that are tensors. Throws `refused` when the place
-/// holds none, when parts of it were left out on reading (it is too large to be shown), and for numbers that
-/// are none.
+/// Reads the one at `place`. `number` is asked for steps and settings that are tensors. Throws `refused` when
+/// the place holds none, when parts of it were left out on reading (it is too large to be shown), and for
+/// numbers that are none.
 OptimizerState read_torch_optimizer(const Checkpoint& checkpoint, const std::string& place,
                                     const NumberReader& number);
 

@@ -19,7 +19,7 @@ TorchScheduler scheduler(Value members, std::int64_t steps, double rate = 0.1) {
   Checkpoint checkpoint;
   checkpoint.values.set("scheduler",
                         std::move(members.set("base_lrs", rates(rate)).set("last_epoch", steps)));
-  return find_torch_schedulers(checkpoint).at(0);
+  return find_torch_schedulers(checkpoint, {}).at(0);
 }
 
 Value cosine() { return Value::object().set("T_max", 10).set("eta_min", 0); }
