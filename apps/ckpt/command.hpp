@@ -21,6 +21,9 @@ struct Command {
   std::string_view name;
   std::string_view summary;
   std::function<ExitStatus()> (*add)(CLI::App& app);
+  /// Whether a refusal is its answer, status 1. Where 1 says something of the files (they differ, one does
+  /// not fit), what keeps the question from being asked is trouble.
+  bool answers_by_refusal = false;
 };
 
 std::function<ExitStatus()> add_inspect(CLI::App& app);

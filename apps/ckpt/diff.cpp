@@ -83,6 +83,13 @@ Value document(const Comparison& comparison, bool reads_values) {
   return doc;
 }
 
+/// Per cent in two digits; 100 only for all.
+std::string share(std::uint64_t count, std::uint64_t of) {
+  const double percent = 100 * static_cast<double>(count) / static_cast<double>(of);
+  if (count == of) return "100";
+  return percent < 9.95 ? fmt::format("{:.2g}", percent) : fmt::format("{:.0f}", std::floor(percent));
+}
+
 std::string describe(const Difference& difference, bool reads_values) {
   std::string text;
   if (difference.what == Difference::What::shape) {
@@ -101,12 +108,11 @@ std::string describe(const Difference& difference, bool reads_values) {
     text += "; ";
   }
   const ValueDifference& values = *difference.values;
-  text += fmt::format("values: max |a-b| {} at {}, {} of {} differ", values.max_abs, to_string(values.at),
-                      grouped(values.count), count(values.elements, "element"));
+  text += fmt::format("values: max |a-b| {} at {}, {} of {} {}", values.max_abs, to_string(values.at),
+                      grouped(values.count), count(values.elements, "element"),
+                      values.elements == 1 ? "differs" : "differ");
   if (values.elements > 1)
-    text += fmt::format(" ({:.2g} %), mean |a-b| {:.3g}",
-                        100 * static_cast<double>(values.count) / static_cast<double>(values.elements),
-                        values.mean_abs);
+    text += fmt::format(" ({} %), mean |a-b| {:.3g}", share(values.count, values.elements), values.mean_abs);
   if (values.max_relative > 0) text += fmt::format(", max relative {:.3g}", values.max_relative);
   return text;
 }

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::array commands{
     Command{"inspect", "what is in a checkpoint", add_inspect},
-    Command{"convert", "another format, other names, layout, data type", add_convert},
-    Command{"remap", "try key rules, or write the renamed checkpoint", add_remap},
+    Command{"convert", "another format, other names, layout, data type", add_convert, true},
+    Command{"remap", "try key rules, or write the renamed checkpoint", add_remap, true},
     Command{"diff", "same names, shapes, types, values?", add_diff},
     Command{"check", "is the file sound; does it fit a target", add_check},
     Command{"lock", "a small reviewable text of what a checkpoint must have", add_lock},
@@ -73,8 +73,8 @@ struct Documents {
     }
   }
 
-  void print(const Error& error) const {
-    if (json && error.kind() == ErrorKind::refused) {
+  void print(const Error& error, ExitStatus status) const {
+    if (json && status == ExitStatus::no) {
       Value row = Value::object();
       row.set("kind", "refused").set("text", error.message());
       if (!error.file().empty()) row.set("file", error.file());
@@ -85,6 +85,13 @@ struct Documents {
     }
   }
 };
+
+ExitStatus status_of(const Error& error, std::string_view command) {
+  const auto* const row = std::ranges::find(commands, command, &Command::name);
+  const bool is_answer =
+      error.kind() == ErrorKind::refused && row != commands.end() && row->answers_by_refusal;
+  return is_answer ? ExitStatus::no : ExitStatus::trouble;
+}
 
 /// A full disk is noticed only when what was printed is flushed.
 ExitStatus flushed(ExitStatus status) {
@@ -138,10 +145,11 @@ int main(int argc, char** argv) {
   using namespace ckpt;
   const Documents documents(argc, argv);
   const auto fail_with = [&](const Error& error) {
-    documents.print(error);
+    const ExitStatus status = status_of(error, argc > 1 ? argv[1] : "");
+    documents.print(error, status);
     std::fflush(stdout);
     print_error(error);
-    return static_cast<int>(error.kind() == ErrorKind::refused ? ExitStatus::no : ExitStatus::trouble);
+    return static_cast<int>(status);
   };
   try {
     return static_cast<int>(run(argc, argv));

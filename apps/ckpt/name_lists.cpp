@@ -6,6 +6,7 @@
 #include "ckpt/core/quoted.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/io/file.hpp"
+#include "ckpt/stages/modules.hpp"
 #include "ckpt/stages/rule.hpp"
 #include "pipeline.hpp"
 
@@ -33,7 +34,10 @@ std::vector<NamedShape> named_shapes(const Checkpoint& checkpoint) {
 std::optional<Lock> read_lock(const std::string& path) {
   if (!is_lock_file(path)) return std::nullopt;
   try {
-    return parse_lock(read_text(path));
+    return parse_lock(read_text(path), [](std::string_view kind) {
+      const ModuleKind* found = find_kind(kind);
+      return found != nullptr && found->name != "none";
+    });
   } catch (Error& error) {
     throw error.in_file(path);
   }

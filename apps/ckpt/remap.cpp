@@ -136,7 +136,7 @@ ExitStatus infer(const Remap& options, const StageOptions::Parsed& stages, const
 }
 
 /// --map: exact names instead of patterns, after the rules.
-void apply_map(const Remap& options, Prepared& prepared, const Talk& talk) {
+void apply_map(const Remap& options, bool is_strict, Prepared& prepared, const Talk& talk) {
   if (options.map.empty()) return;
   NameMap map = parse_name_map(read_text(options.map), options.map);
   if (options.invert) map = inverted(std::move(map), options.map);
@@ -159,10 +159,15 @@ void apply_map(const Remap& options, Prepared& prepared, const Talk& talk) {
   std::vector<std::string> idle;
   for (const auto& [from, to] : map)
     if (!used.contains(from)) idle.push_back(from);
-  if (!idle.empty())
-    prepared.warnings.push_back(fmt::format("{}: {} on its left {} no name: {}", printable(options.map),
-                                            count(idle.size(), "name"),
-                                            idle.size() == 1 ? "matches" : "match", some_names(idle, talk)));
+  if (!idle.empty()) {
+    const std::string text = fmt::format("{} on its left {} no name: {}", count(idle.size(), "name"),
+                                         idle.size() == 1 ? "matches" : "match", some_names(idle, talk));
+    if (is_strict)
+      throw Error(ErrorKind::usage, text)
+          .in_file(options.map)
+          .with_hint(fmt::format("names are listed by: ckpt inspect {}", options.input));
+    prepared.warnings.push_back(fmt::format("{}: {}", printable(options.map), text));
+  }
   if (!unknown.empty())
     prepared.warnings.push_back(
         fmt::format("{} not in {} and kept: {}",
@@ -190,7 +195,7 @@ void name_map_file(const Remap& options, AtomicOutput* output, const Prepared& p
 
 Prepared prepare_names(const Remap& options, const StageOptions::Parsed& stages, const Talk& talk) {
   Prepared prepared = prepare(options.input, stages);
-  apply_map(options, prepared, talk);
+  apply_map(options, stages.strict_rules, prepared, talk);
   return prepared;
 }
 

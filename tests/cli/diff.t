@@ -92,3 +92,43 @@ $ ckpt diff a.safetensors b.safetensors --include near --json
  "max_abs": 0.5
 }
 [1]
+
+# Status 1 says that the two differ: what keeps them from being compared is trouble.
+$ ckpt diff testdata/burnpack/net.bpk testdata/burnpack/net.bpk --include nothing
+ckpt: testdata/burnpack/net.bpk: no tensor is left: --include and --exclude drop every one
+hint: names are listed by: ckpt inspect testdata/burnpack/net.bpk
+[2]
+$ ckpt diff testdata/burnpack/net.bpk testdata/burnpack/net.bpk --rename '^.*$ => x' --json
+ckpt: testdata/burnpack/net.bpk: two tensors become x: fc.weight by `^.*$ => x` and fc.bias by `^.*$ => x`
+hint: narrow a rule, or drop one of the two with --exclude
+[2]
+$ ckpt lock testdata/burnpack/net.bpk --rename '^.*$ => x'
+ckpt: testdata/burnpack/net.bpk: two tensors become x: fc.weight by `^.*$ => x` and fc.bias by `^.*$ => x`
+hint: narrow a rule, or drop one of the two with --exclude
+[2]
+$ ckpt remap testdata/burnpack/net.bpk --rename '^.*$ => x'
+ckpt: testdata/burnpack/net.bpk: two tensors become x: fc.weight by `^.*$ => x` and fc.bias by `^.*$ => x`
+hint: narrow a rule, or drop one of the two with --exclude
+[1]
+
+# Of one element one differs; all are 100 %, and nothing less is.
+$ cat > make_share.py <<'END'
+> import json, struct
+> def write(name, **tensors):
+>     header, data = {}, b""
+>     for key, values in tensors.items():
+>         part = struct.pack(f"<{len(values)}f", *values)
+>         header[key] = {"dtype": "F32", "shape": [len(values)], "data_offsets": [len(data), len(data) + len(part)]}
+>         data += part
+>     text = json.dumps(header).encode()
+>     text += b" " * (-len(text) % 8)
+>     open(name, "wb").write(struct.pack("<Q", len(text)) + text + data)
+> write("zeros.safetensors", one=[0], all=[0] * 4, most=[0] * 300)
+> write("ones.safetensors", one=[1], all=[1] * 4, most=[0] + [1] * 299)
+> END
+$ python3 make_share.py
+$ ckpt diff zeros.safetensors ones.safetensors | sort
+0 equal, 3 different, 0 only in A, 0 only in B; worst=1 atol=0 rtol=0 DIFFERENT
+all: values: max |a-b| 1 at [0], 4 of 4 elements differ (100 %), mean |a-b| 1, max relative 1
+most: values: max |a-b| 1 at [1], 299 of 300 elements differ (99 %), mean |a-b| 0.997, max relative 1
+one: values: max |a-b| 1 at [0], 1 of 1 element differs, max relative 1

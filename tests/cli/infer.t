@@ -108,6 +108,10 @@ ckpt: hf.safetensors: warning: small.map: 1 name on its left matches no name: no
 ckpt: hf.safetensors: warning: 29 names are not in small.map and kept: model.embed_tokens.weight, model.layers
 $ grep 'my head' out.txt
 lm_head.weight                                  my head
+$ ckpt remap hf.safetensors --map small.map --strict-rules
+ckpt: small.map: 1 name on its left matches no name: nothing
+hint: names are listed by: ckpt inspect hf.safetensors
+[2]
 $ printf 'a => c\nb => c\n' > two.map
 $ ckpt remap hf.safetensors --map two.map --invert
 ckpt: two.map: has no inverse: a and b both become c

@@ -71,3 +71,26 @@ head.weight F32 [4,3] kind=Linear
 $ ckpt lock none.pt
 ckpt: none.pt: No such file or directory
 [2]
+
+# A lock edited by hand is checked to the line: kinds that nobody knows, ties that end nowhere or at another tensor.
+$ printf '# ckpt lock 1\nfc.weight F32 [4,3] kind=Linaer\n' > kind.lock
+$ ckpt check testdata/burnpack/net.bpk --like kind.lock
+ckpt: kind.lock: line 2: `Linaer` is not a kind of module
+hint: leave kind= out where the kind is not known
+[2]
+$ printf '# ckpt lock 1\nfc.weight F32 [4,3] kind=none\n' > kind.lock
+$ ckpt check testdata/burnpack/net.bpk --like kind.lock
+ckpt: kind.lock: line 2: `none` is not a kind of module
+hint: leave kind= out where the kind is not known
+[2]
+$ printf '# ckpt lock 1\nfc.weight F32 [4,3] kind=linear\nfc.bias F32 [3]\nhead.weight F32 [3,2]\n' > kind.lock
+$ ckpt check --quiet testdata/burnpack/net.bpk --like kind.lock
+testdata/burnpack/net.bpk for kind.lock: 3 of 3 tensors fit, 0 missing, 0 unused, 0 mismatched; 100.0 % of the parameters: fits
+$ printf '# ckpt lock 1\na F32 [3] tied-to=q\nq F32 [3] tied-to=a\n' > tie.lock
+$ ckpt check testdata/burnpack/net.bpk --like tie.lock
+ckpt: tie.lock: line 2: a is tied to q, which is tied to a itself: name the entry that is not tied
+[2]
+$ printf '# ckpt lock 1\na F32 [3] tied-to=q\nq F32 [4]\n' > tie.lock
+$ ckpt remap testdata/burnpack/net.bpk --infer tie.lock
+ckpt: tie.lock: line 2: a, F32 [3], is tied to q, which is F32 [4]: one tensor has one type and shape
+[2]

@@ -21,7 +21,7 @@ $ ckpt inspect testdata/pytorch/two_roots.pt --top-level-key state_dict | grep -
 $ ckpt inspect testdata/pytorch/two_roots.pt --top-level-key nothing
 ckpt: testdata/pytorch/two_roots.pt: there are no tensors under nothing
 hint: .*state_dict.*state_dict_ema.* (re)
-[1]
+[2]
 $ ckpt convert --quiet testdata/pytorch/two_roots.pt all.safetensors --top-level-key . 2> /dev/null
 $ ckpt inspect all.safetensors | grep -c '^state_dict'
 \4

@@ -51,4 +51,4 @@ $ ckpt diff testdata/safetensors/linear.safetensors testdata/safetensors/linear.
 $ printf '# ckpt lock 1\nfc.weight F32 [4,3]\n' > other.lock
 $ ckpt diff testdata/safetensors/linear.safetensors testdata/safetensors/linear.safetensors --right-like other.lock
 ckpt: testdata/safetensors/linear.safetensors: the result does not fit other.lock: 1 of another shape: fc.weight is [3, 4], not [4, 3]; 2 unused: fc.bias, head.weight; 0.0 % of its parameters are covered
-[1]
+[2]

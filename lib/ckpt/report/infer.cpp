@@ -16,6 +16,8 @@ namespace {
 // Of a family, whose names differ in numbers only, so many stand for all while rules are sought.
 constexpr std::size_t examples_of_a_family = 3;
 constexpr std::size_t most_rules = 500;
+// So often names that clash are left over and rules are sought for the others.
+constexpr std::size_t most_rounds = 8;
 
 /// Segments to exchange, put in or take out until one name is the other.
 std::size_t distance(const SegmentedName& a, const SegmentedName& b) {
@@ -372,10 +374,11 @@ std::vector<std::string> names_of(std::span<const NamedShape> tensors) {
   return names;
 }
 
-/// What applying the rules to every name says; nothing where a name goes where it does not belong.
+/// What applying the rules to every name says; nothing where a name goes where it does not belong, and then
+/// `astray` are the names that do.
 std::optional<Inference> verified(std::span<const NamedShape> source, std::span<const NamedShape> target,
                                   const std::vector<NamePair>& pairs, const std::vector<std::string>& rules,
-                                  const ApplyRules& apply) {
+                                  const ApplyRules& apply, std::set<std::size_t>& astray) {
   const std::vector<std::string> results = apply(rules, names_of(source));
   std::unordered_map<std::string_view, std::size_t> target_by_name;
   for (std::size_t i = 0; i < target.size(); ++i) target_by_name.emplace(target[i].name, i);
@@ -384,10 +387,16 @@ std::optional<Inference> verified(std::span<const NamedShape> source, std::span<
   for (const NamePair& pair : pairs) goal.emplace(pair.source, pair.target), promised.insert(pair.target);
 
   Inference inference;
-  std::unordered_set<std::string_view> seen;
+  astray.clear();
+  std::unordered_map<std::string_view, std::size_t> seen;
   std::vector<bool> is_reached(target.size());
   for (std::size_t i = 0; i < source.size(); ++i) {
-    if (results[i].empty() || !seen.insert(results[i]).second) return std::nullopt;
+    if (results[i].empty()) astray.insert(i);
+    if (const auto [other, is_new] = seen.emplace(results[i], i); !is_new) {
+      astray.insert(i);
+      astray.insert(other->second);
+      continue;
+    }
     const auto found = target_by_name.find(results[i]);
     const auto wanted = goal.find(i);
     if (found == target_by_name.end()) {
@@ -396,7 +405,12 @@ std::optional<Inference> verified(std::span<const NamedShape> source, std::span<
     }
     const bool is_right =
         wanted != goal.end() ? wanted->second == found->second : !promised.contains(found->second);
-    if (!is_right) return std::nullopt;
+    if (!is_right) {
+      astray.insert(i);
+      if (const auto owner = std::ranges::find(pairs, found->second, &NamePair::target); owner != pairs.end())
+        astray.insert(owner->source);
+      continue;
+    }
     // The right name, as far as anybody can tell, but another shape: a head of other classes.
     if (!may_be_same(source[i], target[found->second])) {
       inference.left_in_source.push_back(source[i].name);
@@ -405,6 +419,7 @@ std::optional<Inference> verified(std::span<const NamedShape> source, std::span<
     is_reached[found->second] = true;
     inference.pairs.emplace_back(source[i].name, results[i]);
   }
+  if (!astray.empty()) return std::nullopt;
   for (std::size_t i = 0; i < target.size(); ++i)
     if (!is_reached[i]) inference.left_in_target.push_back(target[i].name);
   // How many names each rule changes, as the others before it leave them.
@@ -419,27 +434,43 @@ std::optional<Inference> verified(std::span<const NamedShape> source, std::span<
   return inference;
 }
 
-}  // namespace
-
-Inference infer_rules(std::span<const NamedShape> source, std::span<const NamedShape> target,
-                      const ApplyRules& apply) {
-  const std::vector<NamePair> pairs = pair_names(source, target);
+/// The rules that explain the most of the pairs; nothing where those found clash, and then `astray` are the
+/// names that do when no name without a partner is touched.
+std::optional<Inference> inferred(std::span<const NamedShape> source, std::span<const NamedShape> target,
+                                  const std::vector<NamePair>& pairs, const ApplyRules& apply,
+                                  std::set<std::size_t>& astray) {
   std::optional<Inference> best;
   // Some names of each family, then all of them, then without touching any other.
   for (const auto& [with_all, may_touch_rest] : {std::pair(false, true), {true, true}, {true, false}}) {
     RuleSearch search(source, target, pairs);
     std::vector<std::string> rules;
     for (const NameRule& rule : search.run(with_all, may_touch_rest)) rules.push_back(search.text(rule));
-    std::optional<Inference> inference = verified(source, target, pairs, rules, apply);
+    std::optional<Inference> inference = verified(source, target, pairs, rules, apply, astray);
     if (!inference) continue;
     if (!best || inference->pairs.size() > best->pairs.size()) best = std::move(inference);
     if (best->pairs.size() >= pairs.size()) break;
   }
-  if (best) return *best;
-  Inference nothing;
-  nothing.left_in_source = names_of(source);
-  nothing.left_in_target = names_of(target);
-  return nothing;
+  return best;
+}
+
+}  // namespace
+
+Inference infer_rules(std::span<const NamedShape> source, std::span<const NamedShape> target,
+                      const ApplyRules& apply) {
+  std::vector<NamePair> pairs = pair_names(source, target);
+  const auto moves = [&](const NamePair& pair) {
+    return source[pair.source].name != target[pair.target].name;
+  };
+  std::set<std::size_t> astray;
+  for (std::size_t round = 0; round < most_rounds; ++round) {
+    if (std::optional<Inference> found = inferred(source, target, pairs, apply, astray)) return *found;
+    // Names that get into each other's way are left over; the others need not suffer.
+    if (std::erase_if(pairs, [&](const NamePair& p) { return moves(p) && astray.contains(p.source); }) == 0)
+      break;
+  }
+  // Without a rule nothing moves, and nothing clashes.
+  std::erase_if(pairs, moves);
+  return verified(source, target, pairs, {}, apply, astray).value();
 }
 
 std::optional<BestRule> best_rule(std::span<const NamedShape> missing, std::span<const NamedShape> unused,
@@ -450,7 +481,8 @@ std::optional<BestRule> best_rule(std::span<const NamedShape> missing, std::span
   const std::optional<NameRule> rule = search.best();
   if (!rule) return std::nullopt;
   const std::string text = search.text(*rule);
-  const std::optional<Inference> inference = verified(unused, missing, pairs, {text}, apply);
+  std::set<std::size_t> astray;
+  const std::optional<Inference> inference = verified(unused, missing, pairs, {text}, apply, astray);
   if (!inference || inference->pairs.empty()) return std::nullopt;
   return BestRule{text, inference->pairs.size()};
 }

@@ -117,6 +117,20 @@ class NoData final : public ByteSource {
   std::uint64_t size_;
 };
 
+/// A tie leads to an entry of the same tensor that stands for itself: chains and circles have no such end.
+void require_tie(const LockEntry& entry, const LockEntry* to) {
+  if (to == nullptr || to == &entry)
+    fail(ErrorKind::corrupt, "{} is tied to {}, which is no other entry", printable(entry.name),
+         printable(entry.tied_to));
+  if (!to->tied_to.empty())
+    fail(ErrorKind::corrupt, "{} is tied to {}, which is tied to {} itself: name the entry that is not tied",
+         printable(entry.name), printable(to->name), printable(to->tied_to));
+  if (to->dtype != entry.dtype || to->shape != entry.shape)
+    fail(ErrorKind::corrupt, "{}, {} {}, is tied to {}, which is {} {}: one tensor has one type and shape",
+         printable(entry.name), name(entry.dtype), to_string(entry.shape), printable(to->name),
+         name(to->dtype), to_string(to->shape));
+}
+
 }  // namespace
 
 std::vector<LockEntry> lock_entries(const Checkpoint& checkpoint) {
@@ -164,11 +178,11 @@ std::string lock_text(const Lock& lock, std::string_view source) {
   return text;
 }
 
-Lock parse_lock(std::string_view text) {
+Lock parse_lock(std::string_view text, const IsKind& is_kind) {
   Lock lock;
   std::vector<LockEntry>& entries = lock.entries;
-  std::unordered_map<std::string, std::size_t> lines;
-  std::vector<std::size_t> numbers;
+  std::unordered_map<std::string, std::size_t> by_name;
+  std::vector<std::size_t> numbers;  // of their lines
   std::size_t number = 0;
   for (std::size_t at = 0; at < text.size() || number == 0;) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -182,19 +196,27 @@ Lock parse_lock(std::string_view text) {
     if (line.empty() || line.front() == '#') continue;
     try {
       LockEntry entry = parse_line(line);
-      if (const auto [other, is_new] = lines.emplace(entry.name, number); !is_new)
-        fail(ErrorKind::corrupt, "{} stands in line {} already", printable(entry.name), other->second);
+      if (const auto [other, is_new] = by_name.emplace(entry.name, entries.size()); !is_new)
+        fail(ErrorKind::corrupt, "{} stands in line {} already", printable(entry.name),
+             numbers[other->second]);
+      if (!entry.kind.empty() && !is_kind(entry.kind))
+        throw Error(ErrorKind::corrupt, fmt::format("`{}` is not a kind of module", printable(entry.kind)))
+            .with_hint("leave kind= out where the kind is not known");
       entries.push_back(std::move(entry));
       numbers.push_back(number);
     } catch (Error& error) {
       throw error.in(fmt::format("line {}", number));
     }
   }
-  for (std::size_t i = 0; i < entries.size(); ++i)
-    if (!entries[i].tied_to.empty() &&
-        (!lines.contains(entries[i].tied_to) || entries[i].tied_to == entries[i].name))
-      fail(ErrorKind::corrupt, "line {}: {} is tied to {}, which is no other entry", numbers[i],
-           printable(entries[i].name), printable(entries[i].tied_to));
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].tied_to.empty()) continue;
+    const auto to = by_name.find(entries[i].tied_to);
+    try {
+      require_tie(entries[i], to == by_name.end() ? nullptr : &entries[to->second]);
+    } catch (Error& error) {
+      throw error.in(fmt::format("line {}", numbers[i]));
+    }
+  }
   return lock;
 }
 

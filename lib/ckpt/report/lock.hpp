@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,10 +36,13 @@ bool is_lock(std::string_view head);
 /// The text of a lock file; docs/lock.md has the format. `source` is named in a comment.
 std::string lock_text(const Lock& lock, std::string_view source);
 
+/// Whether a module can be of the kind of that name.
+using IsKind = std::function<bool(std::string_view)>;
+
 /// What a lock file says, its entries in its order. Throws `corrupt` with the number of the line for anything
-/// that is not in the format, names that stand twice and ties that lead nowhere among it; `unsupported` for
-/// another version.
-Lock parse_lock(std::string_view text);
+/// that is not in the format: among it names that stand twice, kinds that nobody knows, and ties to what is
+/// no other entry, is tied itself, or has another type or shape; `unsupported` for another version.
+Lock parse_lock(std::string_view text, const IsKind& is_kind);
 
 /// A lock as a catalogue of tensors that have no data: names tied to each other lie at the same place, and
 /// kinds are recorded. Reading any of it throws `unsupported`. Throws `corrupt` for a shape whose bytes

@@ -65,8 +65,15 @@ constexpr std::array<Synonyms, 24> synonyms{{
     {Family::parameter, {"running_var", "moving_var", "moving_variance"}},
 }};
 
+// The parts of a gated feed-forward layer: their numbers, and the names that others have for them.
+constexpr std::array<std::array<std::string_view, 3>, 3> gated_set{{
+    {"w1", "gate_proj", "gate"},
+    {"w2", "down_proj", "down"},
+    {"w3", "up_proj", "up"},
+}};
+
 // Words that mean the same inside a segment, the first being the common one.
-constexpr std::array<Group, 14> word_synonyms{{
+constexpr std::array<Group, 15> word_synonyms{{
     {"norm", "ln", "layernorm", "rmsnorm", "batchnorm", "bn"},
     {"attn", "attention"},
     {"emb", "embed", "embedding", "embeddings", "embd"},
@@ -81,6 +88,7 @@ constexpr std::array<Group, 14> word_synonyms{{
     {"layer", "layers", "block", "blocks"},
     {"mlp", "ffn", "feedforward"},
     {"fc", "linear", "dense", "lin"},
+    {"proj", "projection"},
 }};
 
 // Words of which a tensor has one: two of a row are never the same thing.
@@ -253,6 +261,20 @@ double segment_likeness(std::string_view a, std::string_view b) {
     if (std::ranges::find(y, word) != y.end()) ++shared;
   if (x.empty() || y.empty()) return 0;
   return 0.8 * 2 * static_cast<double>(shared) / static_cast<double>(x.size() + y.size());
+}
+
+bool numbers_gated_set(std::string_view a, std::string_view b) {
+  return std::ranges::any_of(gated_set, [&](const auto& row) {
+    const auto is_named = [&](std::string_view text) { return text == row[1] || text == row[2]; };
+    return (a == row[0] && is_named(b)) || (b == row[0] && is_named(a));
+  });
+}
+
+bool holds_gated_set(const std::function<bool(std::string_view)>& contains) {
+  for (std::size_t column = 0; column < gated_set.front().size(); ++column)
+    if (std::ranges::all_of(gated_set, [&](const auto& row) { return contains(row.at(column)); }))
+      return true;
+  return false;
 }
 
 double name_likeness(std::string_view a, std::string_view b) {

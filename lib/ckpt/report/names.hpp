@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,6 +31,13 @@ std::vector<std::string_view> split_segments(std::string_view name);
 /// 0 where they name opposites (`encoder` and `decoder`, `weight` and `bias`). Numbers are alike only if
 /// they are equal.
 double segment_likeness(std::string_view a, std::string_view b);
+
+/// Whether one segment names and the other numbers a part of a gated feed-forward layer (`gate_proj`, `w1`).
+/// Such numbers mean that only where the whole set is there: alone, `w1` may be anything.
+bool numbers_gated_set(std::string_view a, std::string_view b);
+
+/// Whether all three parts are there, under their names or numbered.
+bool holds_gated_set(const std::function<bool(std::string_view)>& contains);
 
 /// The same of whole names: the best alignment of their segments, in order, over their mean length.
 double name_likeness(std::string_view a, std::string_view b);

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace ckpt {
@@ -22,6 +23,9 @@ constexpr double neighbour_weight = 0.3;
 constexpr double support_weight = 0.1;
 // A matrix whose shape nothing else has.
 constexpr double unique_shape_weight = 0.3;
+// So many pairs exchange the same unlike words, or it is taken for chance: a weight alone has many like it,
+// a weight and a bias that both fit are a module.
+constexpr std::size_t least_exchanges = 2;
 // Names with more numbers than this keep the last ones as they are.
 constexpr std::size_t most_slots = 6;
 
@@ -62,8 +66,9 @@ struct NameClass {
 
 /// How the numbers of a target's name follow from those of a source's.
 struct Slot {
-  std::size_t from = none;  // the source's number, or …
-  std::size_t text = none;  // … this text
+  std::size_t from = none;   // the source's number, or …
+  std::size_t text = none;   // … this text, …
+  std::size_t meets = none;  // … which this number of the source happens to be as well
 };
 
 struct Template {
@@ -80,14 +85,42 @@ struct Template {
 /// Likeness of segments, with what pairs have taught.
 class Likeness {
  public:
-  explicit Likeness(const Texts& texts) : texts_(texts) {}
+  /// `may_number` says whether both lists have all members of the set that one may number and the other
+  /// call by name.
+  Likeness(const Texts& texts, bool may_number) : texts_(texts), may_number_(may_number) {}
 
   double of(std::size_t a, std::size_t b) {
     if (a == b) return 1;
     const std::uint64_t key = static_cast<std::uint64_t>(a) << 32U | b;
     const auto [found, is_new] = known_.try_emplace(key, 0.0);
-    if (is_new) found->second = segment_likeness(texts_.text(a), texts_.text(b));
+    if (is_new)
+      found->second = !may_number_ && numbers_gated_set(texts_.text(a), texts_.text(b))
+                          ? 0
+                          : segment_likeness(texts_.text(a), texts_.text(b));
     return found->second;
+  }
+
+  /// What stands in the same gap of both names, numbers aside: `emb => lm_head`.
+  std::set<std::string> exchanged(const Name& a, const Name& b) {
+    align(a, b);
+    std::set<std::string> all;
+    const auto add = [&](std::string& text, const Name& name, std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        text += '.';
+        for (const char c : texts_.text(name.segments[i]))
+          if (!is_digit(c)) text += c;
+          else if (text.back() != '#') text += '#';
+      }
+    };
+    each_gap(a, b, [&](std::size_t begin, std::size_t end, std::size_t to_begin, std::size_t to_end) {
+      if (begin == end || to_begin == to_end) return;
+      std::string text;
+      add(text, a, begin, end);
+      text += " => ";
+      add(text, b, to_begin, to_end);
+      all.insert(std::move(text));
+    });
+    return all;
   }
 
   /// The best alignment of the segments, over their mean number; what stands in the same gap of both and
@@ -159,6 +192,7 @@ class Likeness {
   }
 
   const Texts& texts_;
+  bool may_number_;
   std::unordered_map<std::uint64_t, double> known_;
   std::vector<double> table_;  // of the last alignment
   std::size_t width_ = 0;
@@ -175,18 +209,29 @@ class Pairing {
   }
 
   std::vector<NamePair> run() {
+    take_identical();
     for (const auto& [source_id, source] : source_classes_)
       for (const auto& [target_id, target] : target_classes_)
         if (shapes_meet(source, target)) make_templates(source, target);
     while (take_certain()) {
     }
     for (Template& each : templates_) each.pairs.clear();
-    std::erase_if(result_, [&](const NamePair& p) { return is_outvoted(p.family, p.source, p.target); });
+    std::erase_if(result_, [&](const NamePair& p) {
+      return !is_identical(p) && is_outvoted(p.family, p.source, p.target);
+    });
+    drop_unfounded();
     return std::move(result_);
   }
 
  private:
   using Classes = std::map<std::size_t, NameClass>;
+
+  bool has_whole_set(const std::vector<Name>& names) const {
+    std::unordered_set<std::string_view> segments;
+    for (const Name& name : names)
+      for (const std::size_t segment : name.segments) segments.insert(texts_.text(segment));
+    return holds_gated_set([&](std::string_view segment) { return segments.contains(segment); });
+  }
 
   std::vector<Name> take_apart(std::span<const NamedShape> tensors, Classes& classes) {
     std::vector<Name> names;
@@ -222,6 +267,51 @@ class Pairing {
       names.push_back(std::move(name));
     }
     return names;
+  }
+
+  bool is_identical(const NamePair& pair) const {
+    return sources_[pair.source].tensor->name == targets_[pair.target].tensor->name;
+  }
+
+  /// What has one name and one shape on both sides is itself, whatever else there is.
+  void take_identical() {
+    std::map<std::size_t, std::size_t> family_of_class;
+    for (std::size_t s = 0; s < sources_.size(); ++s) {
+      const Name& source = sources_[s];
+      const auto found = target_by_name_.find(source.tensor->name);
+      if (found == target_by_name_.end() || targets_[found->second].shape != source.shape) continue;
+      const auto [family, is_new] = family_of_class.try_emplace(source.name_class, templates_.size());
+      if (is_new)
+        templates_.push_back({.source_class = source.name_class,
+                              .target_class = source.name_class,
+                              .fixed = std::vector<std::size_t>(source.numbers.size(), none),
+                              .slots = all_kept(source),
+                              .pairs = {}});
+      take({s, found->second, family->second});
+    }
+  }
+
+  static std::vector<Slot> all_kept(const Name& source) {
+    std::vector<Slot> slots;
+    for (std::size_t i = 0; i < source.numbers.size(); ++i) slots.push_back({.from = i, .text = none});
+    return slots;
+  }
+
+  /// Drops pairs that rest on their shape, or on there being no other: where one name has words that the
+  /// other has not and the other way round, several pairs must have exchanged the same.
+  void drop_unfounded() {
+    Likeness untaught(texts_, has_whole_sets_);
+    std::map<std::string, std::size_t> seen;
+    std::vector<std::set<std::string>> exchanges(result_.size());
+    for (std::size_t i = 0; i < result_.size(); ++i) {
+      exchanges[i] = untaught.exchanged(sources_[result_[i].source], targets_[result_[i].target]);
+      for (const std::string& exchange : exchanges[i]) ++seen[exchange];
+    }
+    std::size_t at = 0;
+    std::erase_if(result_, [&](const NamePair&) {
+      return std::ranges::any_of(exchanges[at++],
+                                 [&](const std::string& e) { return seen.at(e) < least_exchanges; });
+    });
   }
 
   bool fits(std::size_t source, std::size_t target) {
@@ -302,6 +392,7 @@ class Pairing {
       const auto found = target_by_name_.find(name_of(target, candidate.slots, name));
       if (found == target_by_name_.end()) continue;
       if (!fits(s, found->second) || !reached.insert(found->second).second) return false;
+      if (counts_otherwise(s, found->second, candidate.slots)) continue;
       candidate.pairs.emplace_back(s, found->second);
     }
     candidate.is_whole = candidate.pairs.size() == meant;
@@ -311,6 +402,58 @@ class Pairing {
     candidate.support =
         pairs / static_cast<double>(meant) * (source.members.size() == 1 ? 1 : (pairs - 1) / pairs);
     return true;
+  }
+
+  /// Which numbers there are in one place, by two measures of what a place is.
+  struct Counted {
+    std::map<std::vector<std::size_t>, std::set<std::size_t>> of_shape;  // of `l.#.w` with one shape
+    std::map<std::string, std::set<std::size_t>> of_list;                // of all that begins with `l.#`
+
+    explicit Counted(const std::vector<Name>& names) {
+      for (const Name& name : names)
+        for (std::size_t i = 0; i < name.numbers.size(); ++i) {
+          of_shape[with_shape(name, i)].insert(name.numbers[i]);
+          of_list[before(name, i)].insert(name.numbers[i]);
+        }
+    }
+
+    static std::vector<std::size_t> with_shape(const Name& name, std::size_t number) {
+      std::vector<std::size_t> key{name.name_class, name.shape, number};
+      key.insert(key.end(), name.numbers.begin(), name.numbers.end());
+      key[3 + number] = none;
+      return key;
+    }
+
+    /// The text before a number.
+    static std::string before(const Name& name, std::size_t number) {
+      const std::string& text = name.tensor->name;
+      std::size_t at = 0;
+      for (std::size_t i = 0;; ++i) {
+        while (!is_digit(text[at])) ++at;
+        if (i == number) return text.substr(0, at);
+        while (is_digit(text[at])) ++at;
+      }
+    }
+  };
+
+  /// Whether a number that two names share says nothing, as either list has numbers that the other has not,
+  /// and shapes do not tell the items apart: 1, 2, 3 may be 0, 1, 2, and 0, 2, 4 as well.
+  bool counts_otherwise(std::size_t s, std::size_t t, const std::vector<Slot>& slots) const {
+    const auto differ = [](const std::set<std::size_t>& a, const std::set<std::size_t>& b) {
+      return !std::ranges::includes(a, b) && !std::ranges::includes(b, a);
+    };
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const std::size_t number = slots[i].from != none ? slots[i].from : slots[i].meets;
+      if (number == none) continue;
+      const Name& source = sources_[s];
+      const Name& target = targets_[t];
+      if (differ(counted_sources_.of_shape.at(Counted::with_shape(source, number)),
+                 counted_targets_.of_shape.at(Counted::with_shape(target, i))) &&
+          differ(counted_sources_.of_list.at(Counted::before(source, number)),
+                 counted_targets_.of_list.at(Counted::before(target, i))))
+        return true;
+    }
+    return false;
   }
 
   /// Every way to keep as many numbers as can be kept in order between two names, as slots of the target.
@@ -343,9 +486,7 @@ class Pairing {
   /// the source's own numbers is there, for something else. Lists that run another way are not guessed at.
   bool is_recounted(const NameClass& target, const Name& source, const Name& result) const {
     if (source.numbers.size() != result.numbers.size() || source.numbers == result.numbers) return false;
-    std::vector<Slot> kept;
-    for (std::size_t i = 0; i < source.numbers.size(); ++i) kept.push_back({.from = i, .text = none});
-    return target_by_name_.contains(name_of(target, kept, source));
+    return target_by_name_.contains(name_of(target, all_kept(source), source));
   }
 
   /// Only partners that keep the most numbers of a name, or all but one of several, are thought of.
@@ -392,7 +533,7 @@ class Pairing {
     for (std::size_t i = 0; i < slots.size(); ++i) {
       if (slots[i].from == none) continue;
       std::vector<Slot> narrower = slots;
-      narrower[i] = {.from = none, .text = sources_[example].numbers[slots[i].from]};
+      narrower[i] = {.from = none, .text = sources_[example].numbers[slots[i].from], .meets = slots[i].from};
       add_template(source, target, example, narrower, tried);
     }
   }
@@ -495,10 +636,12 @@ class Pairing {
   }
 
   Texts texts_;
-  Likeness likeness_{texts_};
   Classes source_classes_, target_classes_;
   std::unordered_map<std::size_t, const NamedShape*> shape_of_id_;
   std::vector<Name> sources_, targets_;
+  Counted counted_sources_{sources_}, counted_targets_{targets_};
+  bool has_whole_sets_{has_whole_set(sources_) && has_whole_set(targets_)};
+  Likeness likeness_{texts_, has_whole_sets_};
   std::unordered_map<std::string, std::size_t> target_by_name_;
   std::unordered_map<std::size_t, std::size_t> shapes_of_source_, shapes_of_target_;
   std::unordered_map<std::uint64_t, bool> fits_;
@@ -528,6 +671,7 @@ class Items {
     const std::string_view a = item_of(source_[pair.source].name);
     const std::string_view b = item_of(target_[pair.target].name);
     const std::string_view rest = std::string_view(source_[pair.source].name).substr(a.size());
+    if (source_[pair.source].name == target_[pair.target].name) return true;
     if (a.empty() || b.empty() || rest != std::string_view(target_[pair.target].name).substr(b.size()))
       return true;
     const auto [known, is_new] = known_.try_emplace({a, b}, true);
@@ -559,12 +703,31 @@ class Items {
   std::map<std::pair<std::string_view, std::string_view>, bool> known_;
 };
 
+/// No name moves to where another one stays.
+void drop_occupied(std::span<const NamedShape> source, std::span<const NamedShape> target,
+                   std::vector<NamePair>& pairs) {
+  std::unordered_set<std::string_view> staying;
+  for (const NamedShape& tensor : source) staying.insert(tensor.name);
+  for (const NamePair& pair : pairs) staying.erase(source[pair.source].name);
+  const auto is_occupied = [&](const NamePair& pair) { return staying.contains(target[pair.target].name); };
+  for (auto bad = std::ranges::find_if(pairs, is_occupied); bad != pairs.end();
+       bad = std::ranges::find_if(pairs, is_occupied)) {
+    // Who cannot leave stays too.
+    std::erase_if(pairs, [&](const NamePair& pair) {
+      const bool goes_nowhere = is_occupied(pair);
+      if (goes_nowhere) staying.insert(source[pair.source].name);
+      return goes_nowhere;
+    });
+  }
+}
+
 }  // namespace
 
 std::vector<NamePair> pair_names(std::span<const NamedShape> source, std::span<const NamedShape> target) {
   std::vector<NamePair> pairs = Pairing(source, target).run();
   Items items(source, target);
   std::erase_if(pairs, [&](const NamePair& pair) { return !items.can_be(pair); });
+  drop_occupied(source, target, pairs);
   std::ranges::sort(pairs, {}, &NamePair::source);
   return pairs;
 }

@@ -16,8 +16,11 @@ struct NamePair {
 };
 
 /// Pairs tensors of two lists whose names follow different conventions, one-to-one, by shapes, words and
-/// neighbours. A name for which two partners are about equally likely is left out, and so is one whose
-/// only partner by shape is called something else altogether.
+/// neighbours. What has one name and one shape on both sides is itself. A name for which two partners are
+/// about equally likely is left out, and so is one whose partner has the right shape, or is the last that is
+/// left, but is called otherwise: words that are exchanged need to be synonyms, or several pairs must
+/// exchange the same. Equal numbers say nothing where either list has numbers that the other has not (1, 2, 3
+/// and 0, 1, 2).
 ///
 /// How: names that differ in numbers only are a class. Between two classes a *template* keeps some
 /// numbers and fixes others (`blocks.#.mlp.0.weight` is `layers.#.fc1.weight`); it holds where every name

@@ -136,7 +136,7 @@ TEST_CASE("names that could be two things are left over") {
   CHECK(inferred(c).rules.empty());
 }
 
-TEST_CASE("the only partner by shape is none when its name says the opposite") {
+TEST_CASE("the only partner by shape is none when its name says otherwise") {
   const auto explained = [](std::string from, std::string to, const Shape& shape) {
     const std::vector<NamedShape> a{{std::move(from), DType::f32, shape}};
     const std::vector<NamedShape> b{{std::move(to), DType::f32, shape}};
@@ -147,7 +147,8 @@ TEST_CASE("the only partner by shape is none when its name says the opposite") {
   CHECK(explained("layers.4.fc.weight", "layers.0.fc.weight", {8, 4}) == 0);
   CHECK(explained("bn.weight", "bn.running_var", {8}) == 0);
   CHECK(explained("layers.0.w1.weight", "layers.0.up_proj.weight", {8, 4}) == 0);
-  CHECK(explained("fc.weight", "head.weight", {10, 4}) == 1);
+  CHECK(explained("fc.weight", "head.weight", {10, 4}) == 0);
+  CHECK(explained("fc.weight", "linear.weight", {10, 4}) == 1);
 }
 
 TEST_CASE("with a fifth of the tensors gone on either side no wrong pair is made") {
@@ -219,4 +220,80 @@ TEST_CASE("the best single rule is the one that explains the most") {
   CHECK(best_rule(module.target, module.source, apply_rules)->text == R"(^module\. => )");
   CHECK_FALSE(best_rule({}, {}, apply_rules));
   CHECK_FALSE(best_rule(shapes({{"a", {3}}}), shapes({{"b", {4}}}), apply_rules));
+}
+
+namespace {
+
+NamedShape floats(std::string name, Shape shape) { return {std::move(name), DType::f32, std::move(shape)}; }
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+Pairs pairs_of(const std::vector<NamedShape>& source, const std::vector<NamedShape>& target) {
+  return infer_rules(source, target, apply_rules).pairs;
+}
+
+}  // namespace
+
+TEST_CASE("names that clash are left over, and the others explained") {
+  CHECK(pairs_of({floats("a", {2}), floats("w", {2, 2}), floats("x", {2, 3})},
+                 {floats("a", {2}), floats("w", {2, 3})}) == Pairs{{"a", "a"}});
+  std::vector<NamedShape> source{floats("emb", {9, 4}), floats("head", {3, 5}), floats("aux", {6, 5})};
+  std::vector<NamedShape> target{floats("emb", {9, 4}), floats("head", {6, 5})};
+  Pairs wanted{{"emb", "emb"}};
+  for (const std::string i : {"0", "1", "2", "3"}) {
+    source.push_back(floats("layers." + i + ".weight", {5, 4}));
+    target.push_back(floats("blocks." + i + ".weight", {5, 4}));
+    wanted.emplace_back("layers." + i + ".weight", "blocks." + i + ".weight");
+  }
+  CHECK(pairs_of(source, target) == wanted);
+}
+
+TEST_CASE("a name that is on both sides with one shape is explained, whatever stands beside it") {
+  CHECK(pairs_of({floats("l.0.w", {4, 4}), floats("l.0.norm", {4})},
+                 {floats("l.0.w", {4, 4}), floats("l.0.norm", {5})}) == Pairs{{"l.0.w", "l.0.w"}});
+}
+
+TEST_CASE("shape and elimination make no pair") {
+  const NamedShape same = floats("blocks.0.w", {4, 4});
+  const auto alone = [&](const NamedShape& source, const NamedShape& target) {
+    CAPTURE(source.name, target.name);
+    CHECK(pairs_of({same, source}, {same, target}) == Pairs{{same.name, same.name}});
+  };
+  alone(floats("mask_token", {1, 1, 4}), floats("cls_token", {1, 1, 4}));
+  alone(floats("emb.w", {9, 6}), floats("lm_head.w", {9, 6}));
+  alone(floats("old_head.w", {7, 3}), floats("pos_embed", {7, 3}));
+  alone(floats("fc.bias", {7}), floats("fc.norm_scale", {7}));
+  alone(floats("score.bias", {7}), floats("b.running_mean", {7}));
+}
+
+TEST_CASE("w1, w2 and w3 are gate, down and up where all of them are there") {
+  const auto named = [](const std::string& a, const std::string& b) {
+    return Pairs{{"mlp." + a + ".w", "mlp." + b + ".w"}};
+  };
+  std::vector<NamedShape> source, target;
+  Pairs wanted;
+  for (const auto& [a, b] : {std::pair("gate_proj", "w1"), {"up_proj", "w3"}, {"down_proj", "w2"}}) {
+    const bool is_down = std::string(b) == "w2";
+    if (is_down) CHECK(pairs_of(source, target).empty());
+    source.push_back(floats(named(a, b).front().first, is_down ? Shape{4, 9} : Shape{9, 4}));
+    target.push_back(floats(named(a, b).front().second, is_down ? Shape{4, 9} : Shape{9, 4}));
+    wanted.push_back(named(a, b).front());
+  }
+  CHECK(pairs_of(source, target) == wanted);
+}
+
+TEST_CASE("equal numbers of lists that count otherwise make no pair") {
+  const auto list = [](const std::string& before, std::initializer_list<int> numbers) {
+    std::vector<NamedShape> out;
+    for (const int i : numbers) out.push_back(floats(before + std::to_string(i) + ".w", {4, 4}));
+    return out;
+  };
+  CHECK(pairs_of(list("l.", {1, 2, 3}), list("m.", {0, 1, 2})).empty());
+  CHECK(pairs_of(list("block", {1, 2, 3}), list("blocks.", {0, 1, 2})).empty());
+  CHECK(pairs_of(list("layers.", {0, 2, 4}), list("blocks.", {0, 1, 2})).empty());
+  // What has the same name is itself; the others are left over.
+  CHECK(pairs_of(list("net.", {0, 2, 4}), list("net.", {0, 1, 2})) ==
+        Pairs{{"net.0.w", "net.0.w"}, {"net.2.w", "net.2.w"}});
+  // A part of a list counts as the whole does.
+  CHECK(pairs_of(list("layers.", {0, 1, 2}), list("blocks.", {0, 1})).size() == 2);
 }
