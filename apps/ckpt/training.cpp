@@ -209,7 +209,13 @@ Prepared Training::complete(Prepared& prepared) {
     prepared.warnings.push_back(fmt::format("the state of {} is left out with them: {}",
                                             count(lost_.size(), "parameter"), first_names(lost_)));
   if (format_.plan != plan_pytorch_training) return prepared;
-  if (source_) order_parameters(prepared);
+  if (source_) {
+    order_parameters(prepared);
+    if (const std::vector<std::string> inexact = inexact_settings(source_->state); !inexact.empty())
+      prepared.warnings.push_back(
+          fmt::format("{} may get another type in Python (a list becomes a tuple, a type its name): {}",
+                      count(inexact.size(), "setting"), first_names(inexact)));
+  }
   return nested(prepared);
 }
 
