@@ -152,6 +152,10 @@ void Training::read_schedulers(const Checkpoint& whole) {
                                             places_of(schedulers)),
            schedulers.empty() ? "ckpt inspect shows what there is"
                               : "one is carried: leave the others out of the checkpoint");
+  const std::string below = schedulers.front().place + ".";
+  if (std::ranges::any_of(source.tensors, [&](const Tensor& t) { return t.name.starts_with(below); }))
+    warnings_.emplace_back(
+        "rates of the scheduler are tensors; their numbers are taken, and written as such");
   if (is_of_input) places_.push_back(schedulers.front().place);
   if (options_.scheduler_out.empty()) {
     scheduler_ = schedulers.front().members;

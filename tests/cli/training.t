@@ -288,6 +288,7 @@ ckpt: testdata/pytorch/settings.pt: warning: pair is [1,2]: burn's AdamConfig ha
 ckpt: testdata/pytorch/settings.pt: warning: hyper-parameters do not travel in burn's record for group 1: epsilon is 1e-8 (burn's default: 1e-5); write AdamConfig::new().with_epsilon(1e-8)
 ckpt: testdata/pytorch/settings.pt: warning: shapes alone leave the order of the parameters open: the order of the model's 4 parameters was taken
 ckpt: testdata/pytorch/settings.pt: warning: 2 settings of the optimizer are each a tensor; the number is taken, and written as one: optimizer.param_groups.0.weight_decay, optimizer.param_groups.1.lr
+ckpt: testdata/pytorch/settings.pt: warning: rates of the scheduler are tensors; their numbers are taken, and written as such
 ckpt: testdata/pytorch/settings.pt: warning: ExponentialLR counts 2 steps here: burn's Learner makes one every iteration, PyTorch wherever the script says (often once an epoch)
 testdata/pytorch/settings.pt -> settings.bpk: pytorch to burnpack, 1.26 KiB
 adapter: pytorch-to-burn (by the two formats)
