@@ -136,6 +136,32 @@ def training():
     return {"epoch": 3, "model": plain(model), "optimizer": optimizer.state_dict(), "scheduler": scheduler.state_dict()}
 
 
+def settings():
+    """Two steps of Adam with settings of every kind: rates that differ, some as tensors, and what JSON lacks."""
+    import torch
+    from collections import OrderedDict
+    from torch import nn
+
+    model = fill_module(nn.Sequential(OrderedDict(fc=nn.Linear(2, 2), head=nn.Linear(2, 2))))
+    optimizer = torch.optim.Adam([{"params": model.fc.parameters(), "lr": 0.25},
+                                  {"params": model.head.parameters(), "lr": 0.5}])
+    scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
+    for _ in range(2):
+        for parameter in model.parameters():
+            parameter.grad = fill(parameter.shape, 1)
+        optimizer.step()
+        scheduler.step()
+    state, schedule = optimizer.state_dict(), scheduler.state_dict()
+    for start, moments in state["state"].items():
+        moments["exp_avg"].copy_(fill(moments["exp_avg"].shape, 10 * start + 1))
+        moments["exp_avg_sq"].copy_(fill(moments["exp_avg"].shape, 10 * start + 2))
+    first, second = state["param_groups"]
+    first["weight_decay"] = torch.tensor(0.125, dtype=torch.float64)
+    first |= {"max_norm": math.inf, "lowest": math.nan, "seed": -(2**70), "cast": torch.float16, "pair": [1, 2]}
+    second["lr"], schedule["base_lrs"][1] = torch.tensor(second["lr"]), torch.tensor(0.5)
+    return {"model": plain(fill_module(model)), "optimizer": state, "scheduler": schedule}
+
+
 def all_dtypes():
     import torch
 
@@ -240,6 +266,7 @@ def pytorch_files(root: Path):
         ("views", views, True),
         ("nested", nested, True),
         ("training", training, True),
+        ("settings", settings, True),
         ("all_dtypes", all_dtypes, True),
         ("two_roots", two_roots, True),
         ("gpt2", gpt2, True),

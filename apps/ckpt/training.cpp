@@ -152,6 +152,10 @@ void Training::read_schedulers(const Checkpoint& whole) {
                                             places_of(schedulers)),
            schedulers.empty() ? "ckpt inspect shows what there is"
                               : "one is carried: leave the others out of the checkpoint");
+  const std::string below = schedulers.front().place + ".";
+  if (std::ranges::any_of(source.tensors, [&](const Tensor& t) { return t.name.starts_with(below); }))
+    warnings_.emplace_back(
+        "rates of the scheduler are tensors; their numbers are taken, and written as such");
   if (is_of_input) places_.push_back(schedulers.front().place);
   if (options_.scheduler_out.empty()) {
     scheduler_ = schedulers.front().members;
@@ -209,7 +213,13 @@ Prepared Training::complete(Prepared& prepared) {
     prepared.warnings.push_back(fmt::format("the state of {} is left out with them: {}",
                                             count(lost_.size(), "parameter"), first_names(lost_)));
   if (format_.plan != plan_pytorch_training) return prepared;
-  if (source_) order_parameters(prepared);
+  if (source_) {
+    order_parameters(prepared);
+    if (const std::vector<std::string> inexact = inexact_settings(source_->state); !inexact.empty())
+      prepared.warnings.push_back(
+          fmt::format("{} may get another type in Python (a list becomes a tuple, a type its name): {}",
+                      count(inexact.size(), "setting"), first_names(inexact)));
+  }
   return nested(prepared);
 }
 

@@ -270,6 +270,48 @@ ckpt: testdata/burnpack/rebuilt.bpk: warning: the optimizer of of-sgd.pt is not 
 ckpt: testdata/burnpack/rebuilt.bpk: warning: burn's record holds no hyper-parameters; written as PyTorch's rate and burn's defaults: lr=0.001, betas=[0.9,0.999], eps=1e-05, weight_decay=0.0, amsgrad=false; --hyper KEY=VALUE sets them
 ckpt: testdata/burnpack/rebuilt.bpk: warning: the optimizer counts the parameters in the order of OUT, which must be that of model.parameters()
 
+# Settings that are tensors, infinite, or too large for JSON; rates that differ by group.
+$ ckpt inspect --optimizer testdata/pytorch/settings.pt | tail -n 6
+  head.bias           3     2      5.569         5.746
+  group 0, 2 parameters: lr 0.0625, betas [0.9,0.999], eps 1e-08, amsgrad false, maximize false, foreach null, capturable false, differentiable false, fused false, initial_lr 0.25, max_norm "Infinity", lowest "NaN", seed -1180591620717411303424, cast "torch.float16", pair [1,2], weight_decay 0.125
+  group 1, 2 parameters: betas [0.9,0.999], eps 1e-08, weight_decay 0, amsgrad false, maximize false, foreach null, capturable false, differentiable false, fused false, initial_lr 0.5, lr 0.125
+
+learning-rate schedulers
+  scheduler  ExponentialLR  2 steps done
+$ ckpt convert testdata/pytorch/settings.pt settings.bpk --optimizer-out settings-optim.bpk --scheduler-out settings-scheduler.bpk --module 'fc|head => Linear'
+ckpt: testdata/pytorch/settings.pt: warning: hyper-parameters do not travel in burn's record for group 0: epsilon is 1e-8 (burn's default: 1e-5), weight_decay is 0.125 (burn's default: 0.0); write AdamConfig::new().with_epsilon(1e-8).with_weight_decay(Some(WeightDecayConfig::new(0.125)))
+ckpt: testdata/pytorch/settings.pt: warning: max_norm is "Infinity": burn's AdamConfig has no such setting
+ckpt: testdata/pytorch/settings.pt: warning: lowest is "NaN": burn's AdamConfig has no such setting
+ckpt: testdata/pytorch/settings.pt: warning: seed is -1180591620717411303424: burn's AdamConfig has no such setting
+ckpt: testdata/pytorch/settings.pt: warning: cast is "torch.float16": burn's AdamConfig has no such setting
+ckpt: testdata/pytorch/settings.pt: warning: pair is [1,2]: burn's AdamConfig has no such setting
+ckpt: testdata/pytorch/settings.pt: warning: hyper-parameters do not travel in burn's record for group 1: epsilon is 1e-8 (burn's default: 1e-5); write AdamConfig::new().with_epsilon(1e-8)
+ckpt: testdata/pytorch/settings.pt: warning: shapes alone leave the order of the parameters open: the order of the model's 4 parameters was taken
+ckpt: testdata/pytorch/settings.pt: warning: 2 settings of the optimizer are each a tensor; the number is taken, and written as one: optimizer.param_groups.0.weight_decay, optimizer.param_groups.1.lr
+ckpt: testdata/pytorch/settings.pt: warning: rates of the scheduler are tensors; their numbers are taken, and written as such
+ckpt: testdata/pytorch/settings.pt: warning: ExponentialLR counts 2 steps here: burn's Learner makes one every iteration, PyTorch wherever the script says (often once an epoch)
+testdata/pytorch/settings.pt -> settings.bpk: pytorch to burnpack, 1.26 KiB
+adapter: pytorch-to-burn (by the two formats)
+4 read = 4 written + 0 merged - 0 split + 0 dropped; 0 renamed, 2 transposed, 0 cast; nothing else changed
+optimizer: Adam (its settings stand in the order of Adam's), 4 parameters with 8 moments; joined by the order of the model's 4 parameters
+  no shape proves the order of 4 parameters: fc.weight, fc.bias, head.weight, head.bias
+  write AdamConfig::new().with_epsilon(1e-8).with_weight_decay(Some(WeightDecayConfig::new(0.125))), learning rate 0.0625 (initially 0.25)
+  write AdamConfig::new().with_epsilon(1e-8), learning rate 0.125 (initially 0.5)
+  if the training clips gradients: PyTorch's norm is of all parameters together, burn's of each
+scheduler: ExponentialLrSchedulerConfig::new(0.25, 0.5); ExponentialLrSchedulerConfig::new(0.5, 0.5)
+$ ckpt convert --quiet settings.bpk settings-back.pt --optimizer settings-optim.bpk --scheduler settings-scheduler.bpk
+ckpt: settings.bpk: warning: pytorch has no place for 4 param ids (of fc.weight, …): left behind
+ckpt: settings.bpk: warning: 2 settings may get another type in Python (a list becomes a tuple, a type its name): cast, pair
+$ ckpt inspect --optimizer settings-back.pt | tail -n 6
+  head.bias           3     2      5.569         5.746
+  group 0, 2 parameters: lr 0.0625, betas [0.9,0.999], eps 1e-08, amsgrad false, maximize false, foreach null, capturable false, differentiable false, fused false, initial_lr 0.25, max_norm "Infinity", lowest "NaN", seed -1180591620717411303424, cast "torch.float16", pair [1,2], weight_decay 0.125
+  group 1, 2 parameters: betas [0.9,0.999], eps 1e-08, weight_decay 0, amsgrad false, maximize false, foreach null, capturable false, differentiable false, fused false, initial_lr 0.5, lr 0.125
+
+learning-rate schedulers
+  scheduler  ExponentialLR  2 steps done
+$ ckpt check testdata/pytorch/settings.pt --optimizer | tail -n 1
+testdata/pytorch/settings.pt: 19 tensors, 0 errors, 0 warnings: sound
+
 # A state that does not fit is told.
 $ ckpt check testdata/burnpack/optim_adam.bpk --model testdata/burnpack/rebuilt.bpk
 CK040 error   8 of 8 tensors are orphans, of 4 parameters that the model does not have (fc.weight, fc.bias, head.weight, head.bias; at step 3)

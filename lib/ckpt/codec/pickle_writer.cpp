@@ -4,6 +4,7 @@
 
 #include "ckpt/core/bytes.hpp"
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/text.hpp"
 
 namespace ckpt {
 
@@ -61,6 +62,37 @@ void PickleWriter::negative_integer(std::int64_t value) {
   put('\x8a');
   put_little(8, 1);
   put_little(static_cast<std::uint64_t>(value), 8);
+}
+
+void PickleWriter::long_integer(std::string_view decimals) {
+  const bool is_negative = decimals.starts_with('-');
+  const std::string_view digits = decimals.substr(is_negative ? 1 : 0);
+  constexpr std::size_t most_bytes = 255;  // of LONG1
+  std::vector<std::byte> bytes(1);         // little-endian
+  for (const char digit : digits) {
+    unsigned carry = static_cast<unsigned>(digit) - '0';
+    if (carry > 9 || bytes.size() > most_bytes) break;
+    for (std::byte& byte : bytes) {
+      carry += std::to_integer<unsigned>(byte) * 10;
+      byte = static_cast<std::byte>(carry & 0xFFU);
+      carry >>= 8U;
+    }
+    if (carry != 0) bytes.push_back(static_cast<std::byte>(carry));
+  }
+  bytes.push_back({});  // for the sign
+  if (digits.empty() || digits.find_first_not_of("0123456789") != digits.npos || bytes.size() > most_bytes)
+    fail(ErrorKind::refused, "{} is no whole number that PyTorch reads", printable(decimals));
+  if (is_negative) {
+    unsigned carry = 1;
+    for (std::byte& byte : bytes) {
+      carry += std::to_integer<unsigned>(~byte);
+      byte = static_cast<std::byte>(carry & 0xFFU);
+      carry >>= 8U;
+    }
+  }
+  put('\x8a');
+  put_little(bytes.size(), 1);
+  bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
 }
 
 void PickleWriter::real(double value) {

@@ -30,6 +30,9 @@ class PickleWriter {
   void text(std::string_view value);
   void integer(std::uint64_t value);
   void negative_integer(std::int64_t value);
+  /// A whole number of any size in decimals, with a sign or without. Throws `refused` for text that is none
+  /// and for one of more than 255 bytes.
+  void long_integer(std::string_view decimals);
   void real(double value);
   /// A tuple of integers.
   void integers(std::span<const std::uint64_t> values);

@@ -62,6 +62,24 @@ std::string literal(const HyperRow& row, double value) {
   return rust_float(value);
 }
 
+/// Settings of PyTorch's own optimizers that are tuples.
+constexpr std::array<std::string_view, 4> tuples{"betas", "etas", "step_sizes", "ns_coefficients"};
+
+/// Whether a value that was read stands for several of Python's: a list, a tuple or a set; an int or its text
+/// as a key; an object or its class; a type or its name; bytes or their count.
+bool may_be_other(const Value& value) {
+  if (value.is_array()) return true;
+  if (const auto* text = value.as<std::string>())
+    return text->starts_with("torch.") || text->starts_with("dtype ") || text->ends_with(" bytes") ||
+           text->find("…") != text->npos;
+  const auto* members = value.as<Value::Object>();
+  return members != nullptr && std::ranges::any_of(*members, [](const auto& member) {
+           return member.first == "class" ||
+                  member.first.find_first_not_of("0123456789") == member.first.npos ||
+                  may_be_other(member.second);
+         });
+}
+
 std::optional<std::string> tuple_text(const HyperRow& row, const Value& hypers) {
   const Value* value = hypers.find(row.torch);
   const auto* items = value == nullptr ? nullptr : value->as<Value::Array>();
@@ -80,6 +98,8 @@ std::optional<std::string> tuple_text(const HyperRow& row, const Value& hypers) 
 }  // namespace
 
 std::string rust_float(double value) {
+  if (std::isnan(value)) return "f64::NAN";
+  if (std::isinf(value)) return value < 0 ? "f64::NEG_INFINITY" : "f64::INFINITY";
   std::string text = fmt::format("{}", value);
   if (const std::size_t e = text.find('e'); e != text.npos) {
     std::size_t digit = e + 1;
@@ -89,6 +109,17 @@ std::string rust_float(double value) {
     return text;
   }
   return text.find('.') == text.npos ? text + ".0" : text;
+}
+
+std::vector<std::string> inexact_settings(const OptimizerState& state) {
+  std::vector<std::string> names;
+  for (const ParameterGroup& group : state.groups)
+    for (const auto& [key, value] : *group.hypers.as<Value::Object>()) {
+      if (std::ranges::find(tuples, key) != tuples.end() && value.is_array()) continue;
+      const bool is_known = std::ranges::find(names, key) != names.end();
+      if (!is_known && (may_be_other(value) || value == Value::object())) names.push_back(key);
+    }
+  return names;
 }
 
 std::optional<double> learning_rate(const Value& hypers) {
@@ -111,6 +142,10 @@ BurnConfiguration burn_configuration(const OptimizerKind& kind, const Value& hyp
       continue;
     }
     const std::optional<double> value = value_of(row, hypers);
+    if (const Value* stated = value ? nullptr : hypers.find(row.torch);
+        stated != nullptr && !stated->is_null())
+      result.lacking.push_back(
+          fmt::format("{} is {}, which is no number", row.torch, printable(json::dump(*stated))));
     if (!value || value == row.burn_default) continue;
     const std::string text = literal(row, *value);
     setters += fmt::format(fmt::runtime(row.setter), text);

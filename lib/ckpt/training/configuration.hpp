@@ -15,6 +15,10 @@ struct BurnConfiguration {
 };
 BurnConfiguration burn_configuration(const OptimizerKind& kind, const Value& hypers);
 
+/// Settings whose type in Python the state does not tell, so that PyTorch may get another: `(1, 2)` for
+/// `[1, 2]`, the text `torch.float16` for the type. By their keys, each once.
+std::vector<std::string> inexact_settings(const OptimizerState& state);
+
 /// The learning rate of a group; nothing where it states none that is a number.
 std::optional<double> learning_rate(const Value& hypers);
 

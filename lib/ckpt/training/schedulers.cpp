@@ -80,6 +80,9 @@ std::uint64_t need_whole(const TorchScheduler& scheduler, std::string_view key) 
 /// Lists of rates, which follow the type of the optimizer's `lr`.
 constexpr std::array<std::string_view, 2> rate_lists{"base_lrs", "_last_lr"};
 
+/// Rates that are tensors: each is read, and looked for among the others.
+constexpr std::size_t most_tensor_rates = 4096;
+
 /// Whether a dotted name is that of an item of the list `key`.
 bool is_item_of(std::string_view name, std::string_view key) {
   const std::size_t last = name.rfind('.');
@@ -254,9 +257,11 @@ std::vector<TorchScheduler> find_torch_schedulers(const Checkpoint& checkpoint, 
   std::vector<TorchScheduler> found;
   Value values = checkpoint.values;
   if (!values.is_object()) values = Value::object();
+  std::size_t left = most_tensor_rates;
   for (const Tensor& tensor : checkpoint.tensors)
-    if (std::ranges::any_of(rate_lists, [&](std::string_view key) { return is_item_of(tensor.name, key); }))
-      put_number(values, tensor.name, tensor, number);
+    if (std::ranges::any_of(rate_lists, [&](std::string_view key) { return is_item_of(tensor.name, key); }) &&
+        left > 0 && put_number(values, tensor.name, tensor, number))
+      --left;
   find_places(values, "", found);
   return found;
 }

@@ -23,6 +23,8 @@ namespace ckpt {
 namespace {
 
 constexpr std::string_view groups_key = "param_groups";
+/// Settings that are tensors: each is read, and looked for among the others. A group has a dozen settings.
+constexpr std::size_t most_tensor_settings = 4096;
 /// What stands in a value that was too large to be shown.
 constexpr std::string_view ellipsis = "…";
 
@@ -178,7 +180,8 @@ class Reader {
       const std::size_t dot = rest.find('.');
       std::size_t group = state_.groups.size();
       std::from_chars(rest.data(), rest.data() + std::min(dot, rest.size()), group);
-      const bool is_read = dot != rest.npos && group < state_.groups.size() &&
+      const bool is_read = dot != rest.npos && state_.tensor_settings.size() < most_tensor_settings &&
+                           group < state_.groups.size() &&
                            put_number(state_.groups[group].hypers, rest.substr(dot + 1), tensor, number_);
       (is_read ? state_.tensor_settings : state_.unknown).push_back(tensor.name);
     }

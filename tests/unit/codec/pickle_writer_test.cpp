@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "ckpt/core/error.hpp"
 #include "ckpt/kernels/checksum.hpp"
 
 using namespace ckpt;
@@ -39,6 +40,20 @@ TEST_CASE("integers are written in the shortest opcode that keeps them positive"
   CHECK(integer(INT64_MAX) == "8a08ffffffffffffff7f");
   CHECK(integer(1ULL << 63) == "8a09000000000000008000");
   CHECK(integer(UINT64_MAX) == "8a09ffffffffffffffff00");
+}
+
+TEST_CASE("integers beyond 64 bits are written in two's complement, with a byte for the sign") {
+  const auto number = [](std::string_view decimals) {
+    return written([&](PickleWriter& w) { w.long_integer(decimals); });
+  };
+  // int.to_bytes(10, "little", signed=True) of 2**70 and its negative; of 0 and -1 in two bytes.
+  CHECK(number("1180591620717411303424") == "8a0a00000000000000004000");
+  CHECK(number("-1180591620717411303424") == "8a0a0000000000000000c0ff");
+  CHECK(number("0") == "8a020000");
+  CHECK(number("-1") == "8a02ffff");
+  CHECK_THROWS_AS(number("1.5"), Error);
+  CHECK_THROWS_AS(number("-"), Error);
+  CHECK_THROWS_AS(number(std::string(700, '9')), Error);
 }
 
 TEST_CASE("text, numbers, truth and containers are written as protocol 2 has them") {

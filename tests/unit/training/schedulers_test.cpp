@@ -2,7 +2,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include "support/errors.hpp"
+#include "support/tensors.hpp"
 
 using namespace ckpt;
 
@@ -75,6 +78,49 @@ TEST_CASE("PyTorch gets back what it gave, or what burn has counted since") {
   const Value back = to_torch_scheduler(burn.record);
   CHECK(*back.find("last_epoch") == Value(std::uint64_t{7}));
   CHECK(*back.find("_step_count") == Value(std::uint64_t{8}));
+}
+
+TEST_CASE("what burn has not touched comes back as it was: rates that differ, a warm-up that is over") {
+  Value bases = rates(0.25);
+  bases.push(0.5);
+  const auto comes_back = [](Value members) {
+    const BurnScheduler burn =
+        to_burn({"scheduler",
+                 &*std::ranges::find(scheduler_table(),
+                                     members.find("gamma") != nullptr ? "ExponentialLR" : "LinearLR",
+                                     &SchedulerKind::torch),
+                 members});
+    return to_torch_scheduler(burn.record) == members;
+  };
+  CHECK(comes_back(exponential().set("base_lrs", bases).set("last_epoch", 5)));
+  CHECK(comes_back(linear().set("base_lrs", bases).set("last_epoch", 25)));
+}
+
+TEST_CASE("burn's count of rates that differ is told by each group's own") {
+  Value bases = rates(0.25);
+  bases.push(0.5);
+  const TorchScheduler two{"scheduler", scheduler(exponential(), 0).kind,
+                           exponential().set("base_lrs", bases).set("last_epoch", 2)};
+  Checkpoint record = to_burn(two).record;
+  for (auto& [key, scalar] : record.scalars) scalar = std::get<double>(scalar) * 0.9;
+  CHECK(*to_torch_scheduler(record).find("last_epoch") == Value(std::uint64_t{3}));
+}
+
+TEST_CASE("rates that are tensors are numbers, and a chained scheduler is one place") {
+  Checkpoint checkpoint;
+  checkpoint.values.set("s", exponential().set("last_epoch", 2));
+  checkpoint.tensors = {test::counting("s.base_lrs.0", {}, 0.5F)};
+  const auto found = find_torch_schedulers(checkpoint, [](const Tensor&) { return 0.5; });
+  REQUIRE(found.size() == 1);
+  CHECK(*found[0].members.find("base_lrs") == rates(0.5));
+
+  Value inner = Value::array();
+  inner.push(exponential().set("base_lrs", rates(1)).set("last_epoch", 2));
+  inner.push(step().set("base_lrs", rates(1)).set("last_epoch", 2));
+  Checkpoint chained;
+  chained.values.set("s", Value::object().set("_schedulers", inner).set("_last_lr", rates(1)));
+  REQUIRE(find_torch_schedulers(chained, {}).size() == 1);
+  CHECK(find_torch_schedulers(chained, {})[0].kind->torch == "ChainedScheduler");
 }
 
 TEST_CASE("a record that does not tell its count is refused") {

@@ -101,6 +101,29 @@ TEST_CASE("what no row has a place for is named, and optimizers that burn lacks 
   CHECK(read_torch_optimizer(torch_checkpoint("o", nadam), "o", read_float).kind->config.empty());
 }
 
+TEST_CASE("settings that are tensors of one element are their numbers; others have no place") {
+  Value group = adam_group();
+  group.as<Value::Object>()->front() = {"name", "all"};
+  Value betas = Value::array();
+  betas.push(0.9).push(nullptr);
+  group.as<Value::Object>()->at(1).second = std::move(betas);
+  Checkpoint checkpoint = torch_checkpoint("o", std::move(group));
+  checkpoint.tensors = {counting("o.param_groups.0.lr", {}, 0.5F),
+                        counting("o.param_groups.0.betas.1", {1}, 0.25F),
+                        plain("o.param_groups.0.warmup", DType::i64, {}, std::vector<std::int64_t>{7}),
+                        counting("o.param_groups.0.scales", {3}), counting("o.param_groups.0.eps", {}, 1)};
+  const OptimizerState state = read_torch_optimizer(checkpoint, "o", [](const Tensor& tensor) {
+    return tensor.dtype == DType::i64 ? 7 : read_float(tensor);
+  });
+  const Value& hypers = state.groups.at(0).hypers;
+  CHECK(learning_rate(hypers) == 0.5);
+  CHECK(*hypers.find("warmup") == Value(7));
+  CHECK(hypers.find("betas")->as<Value::Array>()->at(1) == Value(0.25));
+  CHECK(state.tensor_settings.size() == 3);
+  // More than one element; a setting that the group has as a number, too.
+  CHECK(state.unknown == std::vector<std::string>{"o.param_groups.0.scales", "o.param_groups.0.eps"});
+}
+
 TEST_CASE("a step that is no number of steps is refused") {
   Checkpoint checkpoint = torch_checkpoint("o", adam_group());
   checkpoint.tensors = {counting("o.state.0.step", {}, 0.5F)};

@@ -196,7 +196,7 @@ class TrainingPickle {
       *i < 0 ? pickle_.negative_integer(*i) : pickle_.integer(static_cast<std::uint64_t>(*i));
     else if (const auto* array = value.as<Value::Array>()) put_list(*array, has_tuples);
     else if (const auto* object = value.as<Value::Object>()) put_dict(*object, has_tuples);
-    else fail(ErrorKind::refused, "a number of the values is too large for PyTorch");
+    else pickle_.long_integer(value.as<Value::Number>()->text);
   }
 
   void put_list(const Value::Array& items, bool has_tuples) {
