@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
+#include <unordered_set>
 
 #include "ckpt/codec/json.hpp"
 #include "ckpt/core/error.hpp"
@@ -8,6 +10,7 @@
 #include "ckpt/core/places.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/kernels/checksum.hpp"
+#include "ckpt/kernels/computed_source.hpp"
 #include "ckpt/kernels/tensor_reader.hpp"
 #include "ckpt/report/identity.hpp"
 #include "ckpt/stages/filter.hpp"
@@ -268,11 +271,23 @@ void print_document(const std::string& file, const Checkpoint& checkpoint, const
   print_section(paint, "globals that are not plain data (nothing was run)", rows);
 }
 
+using Sources = std::unordered_set<const ByteSource*>;
+
+/// Where the data lie that are looked at, if any are.
+Sources read_by(const Inspect& options, std::span<const Tensor> tensors) {
+  Sources read;
+  if (options.sha256 || options.id || options.stats || !options.tensor.empty())
+    for (const Tensor& tensor : tensors) add_origins(tensor, read);
+  return read;
+}
+
 /// --tensor: the document or the text of one tensor, and its export.
 ExitStatus run_tensor(const Inspect& options, const Checkpoint& checkpoint, const Talk& talk,
                       const Paint& paint) {
   const Tensor& tensor = find_tensor(checkpoint, options.tensor);
   try {
+    IntegrityCheck integrity(checkpoint,
+                             options.npy.empty() ? read_by(options, std::span(&tensor, 1)) : Sources());
     if (!options.npy.empty()) {
       require_separate(options.files, {options.npy});
       write_npy(checkpoint, tensor, options.npy, options.writing, talk);
@@ -281,8 +296,10 @@ ExitStatus run_tensor(const Inspect& options, const Checkpoint& checkpoint, cons
       doc.set("schema", 1).set("file", options.files.front()).set("format", checkpoint.format);
       if (!checkpoint.container.empty()) doc.set("container", checkpoint.container);
       doc.set("tensor", tensor_report(checkpoint, tensor));
+      integrity.require();
       fmt::print("{}\n", json::dump(doc, 1));
     } else {
+      integrity.require();
       print_tensor_report(checkpoint, tensor, paint);
     }
   } catch (Error& error) {
@@ -342,13 +359,16 @@ ExitStatus run(const Inspect& options) {
       talk.warn(checkpoint.file, fmt::format("the id leaves out {} that cannot be delivered",
                                              count(checkpoint.refused.size(), "tensor")));
     if (!options.tensor.empty()) return run_tensor(options, checkpoint, talk, paint);
+    IntegrityCheck integrity(checkpoint, options.names0 ? Sources() : read_by(options, checkpoint.tensors));
     if (options.names0) {
       print_names0(checkpoint);
     } else if (options.json) {
       documents.push(document(options.files[i], checkpoint, options));
+      integrity.require();
       if (Value shown = training ? training->json() : Value(); !shown.is_null())
         documents.as<Value::Array>()->back().set("training", std::move(shown));
     } else {
+      integrity.require();  // nothing is shown of damaged data
       if (i > 0) fmt::print("\n");
       print_document(options.files[i], checkpoint, options, paint);
       if (training && !options.stats) training->print(paint);

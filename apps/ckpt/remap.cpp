@@ -3,6 +3,7 @@
 
 #include "ckpt/codec/json.hpp"
 #include "ckpt/core/text.hpp"
+#include "ckpt/stages/renumber.hpp"
 #include "command.hpp"
 #include "name_lists.hpp"
 #include "outputs.hpp"
@@ -120,18 +121,41 @@ std::vector<std::string> dropped_by_adapter(const Prepared& source, Direction di
   return adapted.layout.dropped;
 }
 
-ExitStatus infer(const Remap& options, const StageOptions::Parsed& stages, const Talk& talk) {
-  const Prepared source = prepare(options.input, stages);
-  print_warnings(source, talk);
-  const NameTarget target = read_name_target(options.infer, source.checkpoint, talk);
+/// What rules are to explain: names that the target may have.
+std::vector<NamedShape> names_to_explain(const Prepared& source, const NameTarget& target) {
   std::vector<NamedShape> names = named_shapes(source.checkpoint);
   const std::vector<std::string> dropped = dropped_by_adapter(source, target.adapter);
   std::erase_if(names, [&](const NamedShape& tensor) {
     return std::ranges::find(dropped, tensor.name) != dropped.end();
   });
+  return names;
+}
+
+/// Lists that count otherwise are not paired by number; whether their order is the same, a person knows.
+void hint_at_renumbering(Prepared source, const NameTarget& target, std::size_t explained, const Talk& talk) {
+  try {
+    source.checkpoint = renumber(std::move(source.checkpoint)).checkpoint;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::refused) throw;
+    return;
+  }
+  const std::vector<NamedShape> names = names_to_explain(source, target);
+  const std::size_t more = infer_rules(names, target.names, rule_applier()).pairs.size();
+  if (more > explained)
+    talk.report(fmt::format("hint: with --renumber {} of {} are explained, if the lists are in one order",
+                            more, names.size()));
+}
+
+ExitStatus infer(const Remap& options, const StageOptions::Parsed& stages, const Talk& talk) {
+  const Prepared source = prepare(options.input, stages);
+  print_warnings(source, talk);
+  const NameTarget target = read_name_target(options.infer, source.checkpoint, talk);
+  const std::vector<NamedShape> names = names_to_explain(source, target);
   const Inference inference = infer_rules(names, target.names, rule_applier());
   if (options.json) fmt::print("{}\n", json::dump(inference_json(options, inference, names.size()), 1));
   else print_inference(options, inference, names.size());
+  if (!inference.is_complete() && !stages.renumber)
+    hint_at_renumbering(source, target, inference.pairs.size(), talk);
   return inference.is_complete() ? ExitStatus::done : ExitStatus::no;
 }
 

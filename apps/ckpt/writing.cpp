@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <future>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -22,17 +21,6 @@ namespace {
 
 // Set by the signal handler, which may touch nothing else; asked by the output between two steps.
 std::atomic<bool> is_interrupted = false;
-
-/// The sources that the tensors to be written draw on, for checksums.
-std::unordered_set<const ByteSource*> used_sources(const Checkpoint& checkpoint) {
-  std::unordered_set<const ByteSource*> used;
-  const auto add = [&](const auto& self, const Tensor& tensor) -> void {
-    if (tensor.view.source) add_origins(*tensor.view.source, used);
-    for (const Tensor& piece : tensor.pieces) self(self, piece);
-  };
-  for (const Tensor& tensor : checkpoint.tensors) add(add, tensor);
-  return used;
-}
 
 std::string_view strength_name(Strength strength) {
   switch (strength) {
@@ -179,20 +167,12 @@ std::vector<CastReport> emit_output(const Plan& plan, const Checkpoint& checkpoi
                                     const Resources& resources) {
   try {
     // The kernel may move what is written past us: the checksums take a pass of their own, beside it.
-    const auto used = used_sources(checkpoint);
-    std::atomic<bool> is_wanted = true;
-    std::future<void> verified = std::async(std::launch::async, [&] {
-      verify_integrity(
-          checkpoint, [&](const Integrity& check) { return is_wanted && used.contains(check.source.get()); });
-    });
-    try {
-      std::vector<CastReport> casts = emit(plan, checkpoint, sink, resources);
-      verified.get();
-      return casts;
-    } catch (...) {
-      is_wanted = false;
-      throw;
-    }
+    std::unordered_set<const ByteSource*> used;
+    for (const Tensor& tensor : checkpoint.tensors) add_origins(tensor, used);
+    IntegrityCheck integrity(checkpoint, std::move(used));
+    std::vector<CastReport> casts = emit(plan, checkpoint, sink, resources);
+    integrity.require();
+    return casts;
   } catch (Error& error) {
     throw error.in_file(checkpoint.file);
   }

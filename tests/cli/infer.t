@@ -129,3 +129,24 @@ $ ckpt remap hf.safetensors --invert
 ckpt: --invert requires --map
 hint: ckpt remap --help
 [2]
+
+# Lists that count otherwise are not paired by number, and a hint says what renumbering would do.
+$ cat > make_lists.py <<'END'
+> import json, struct
+> def write(file, names):
+>     header = {n: {"dtype": "F32", "shape": [2, 2], "data_offsets": [16 * i, 16 * i + 16]} for i, n in enumerate(names)}
+>     text = json.dumps(header).encode()
+>     text += b" " * (-len(text) % 8)
+>     open(file, "wb").write(struct.pack("<Q", len(text)) + text + bytes(16 * len(names)))
+> write("from_one.safetensors", [f"l.{i}.w" for i in (1, 2, 3)])
+> write("from_zero.safetensors", [f"m.{i}.w" for i in (0, 1, 2)])
+> END
+$ python3 make_lists.py
+$ ckpt remap from_one.safetensors --infer from_zero.safetensors
+hint: with --renumber 3 of 3 are explained, if the lists are in one order
+\# 0 rules explain 0 of 3; left: l.1.w, l.2.w, l.3.w
+\# without a partner in from_zero.safetensors: m.0.w, m.1.w, m.2.w
+[1]
+$ ckpt remap from_one.safetensors --infer from_zero.safetensors --renumber
+\# 1 rule explains 3 of 3
+^l\. => m.

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "ckpt/core/error.hpp"
@@ -77,6 +78,24 @@ void verify_integrity(const Checkpoint& checkpoint, const std::function<bool(con
     }
     require_checksum(check, crc, checkpoint.file);
   }
+}
+
+IntegrityCheck::IntegrityCheck(const Checkpoint& checkpoint, std::unordered_set<const ByteSource*> read)
+    : read_(std::move(read)) {
+  const auto is_read = [this](const Integrity& check) { return read_.contains(check.source.get()); };
+  if (std::ranges::none_of(checkpoint.integrity, is_read)) return;
+  done_ = std::async(std::launch::async, [this, &checkpoint, is_read] {
+    verify_integrity(checkpoint, [&](const Integrity& check) { return is_wanted_ && is_read(check); });
+  });
+}
+
+IntegrityCheck::~IntegrityCheck() {
+  is_wanted_ = false;
+  if (done_.valid()) done_.wait();
+}
+
+void IntegrityCheck::require() {
+  if (done_.valid()) done_.get();
 }
 
 }  // namespace ckpt

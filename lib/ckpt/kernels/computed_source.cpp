@@ -129,4 +129,9 @@ void add_origins(const ByteSource& source, std::unordered_set<const ByteSource*>
   }
 }
 
+void add_origins(const Tensor& tensor, std::unordered_set<const ByteSource*>& into) {
+  if (tensor.view.source) add_origins(*tensor.view.source, into);
+  for (const Tensor& piece : tensor.pieces) add_origins(piece, into);
+}
+
 }  // namespace ckpt

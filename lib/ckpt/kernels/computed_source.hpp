@@ -32,5 +32,7 @@ Bytes permuted_source(PermutedRows rows);
 
 /// Adds `source` and, where its bytes are computed, what they are computed from.
 void add_origins(const ByteSource& source, std::unordered_set<const ByteSource*>& into);
+/// Adds all sources that delivering `tensor` reads.
+void add_origins(const Tensor& tensor, std::unordered_set<const ByteSource*>& into);
 
 }  // namespace ckpt

@@ -13,6 +13,7 @@
 #include <unordered_set>
 
 #include "ckpt/kernels/checksum.hpp"
+#include "ckpt/kernels/computed_source.hpp"
 #include "ckpt/report/compare_values.hpp"
 #include "ckpt/report/identity.hpp"
 
@@ -116,13 +117,18 @@ std::vector<std::pair<const Tensor*, const Tensor*>> find_renamed(const Candidat
   return renamed;
 }
 
-/// Takes the renamed tensors out of the lists of what only one side has.
-void set_renamed(Comparison& result) {
+/// What only one side has and may be what only the other has.
+Candidates unpaired(const Comparison& result) {
   Candidates all;
   const auto is_worth_it = [](const Tensor* t) { return t->elements() > 0 && !repeats_too_much(*t); };
   std::ranges::copy_if(result.only_in_a, std::back_inserter(all.a), is_worth_it);
   std::ranges::copy_if(result.only_in_b, std::back_inserter(all.b), is_worth_it);
-  result.renamed = find_renamed(all);
+  return all;
+}
+
+/// Takes the renamed tensors out of the lists of what only one side has.
+void set_renamed(Comparison& result) {
+  result.renamed = find_renamed(unpaired(result));
   std::unordered_set<const Tensor*> found;
   for (const auto& [a, b] : result.renamed) found.insert({a, b});
   std::unordered_map<const Tensor*, std::size_t> order;
@@ -131,6 +137,23 @@ void set_renamed(Comparison& result) {
   std::erase_if(result.only_in_a, [&](const Tensor* t) { return found.contains(t); });
   std::erase_if(result.only_in_b, [&](const Tensor* t) { return found.contains(t); });
 }
+
+/// Where the data lie that are read of either side: not those of tensors that shapes or types answer for.
+struct Read {
+  std::unordered_set<const ByteSource*> a, b;
+
+  Read(const std::vector<Difference>& pairs, const Comparison& result) {
+    for (const Difference& pair : pairs)
+      if (pair.a->shape == pair.b->shape || differ_in_rows(*pair.a, *pair.b)) {
+        add_origins(*pair.a, a);
+        add_origins(*pair.b, b);
+      }
+    for (const auto& [kind, alike] : grouped_by<Kind>(unpaired(result), kind_of)) {
+      for (const Tensor* tensor : alike.a) add_origins(*tensor, a);
+      for (const Tensor* tensor : alike.b) add_origins(*tensor, b);
+    }
+  }
+};
 
 }  // namespace
 
@@ -151,10 +174,14 @@ Comparison compare_with(const CompareOptions& options, const Checkpoint& a, cons
 
   std::vector<std::optional<ValueDifference>> found(pairs.size());
   if (options.reads_values) {
+    Read read(pairs, result);
+    IntegrityCheck integrity_a(a, std::move(read.a)), integrity_b(b, std::move(read.b));
     for_each_index(pairs.size(), options, [&](std::size_t i, ValueComparer& comparer) {
       compare_pair(pairs[i], found[i], comparer);
     });
     set_renamed(result);
+    integrity_a.require();
+    integrity_b.require();
   }
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     Difference& pair = pairs[i];

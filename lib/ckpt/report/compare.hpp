@@ -60,7 +60,8 @@ struct CompareOptions {
 
 /// Compares names, shapes, types, then values, in one pass over each side. NaN equals NaN at the same
 /// place, -0 equals 0. Packed and quantised data, whose numbers are not taken apart, are equal when their
-/// bytes are. The result points into both checkpoints, and is the same for any number of threads.
+/// bytes are. Throws `corrupt` where data that were read are not what the file's checksum states. The result
+/// points into both checkpoints, and is the same for any number of threads.
 Comparison compare_with(const CompareOptions& options, const Checkpoint& a, const Checkpoint& b);
 Comparison compare(const Checkpoint& a, const Checkpoint& b, const Tolerance& tolerance,
                    std::uint64_t memory = 64U << 20);
