@@ -83,7 +83,15 @@ ExitStatus run(const Convert& given) {
   EditOptions::Parsed edits = options.edits.parse();
   std::optional<std::uint64_t> shard_limit;
   if (!options.shard_size.empty()) shard_limit = parse_size(options.shard_size, "--shard-size");
-  // A set goes into a folder, whose name says nothing of the format.
+  // A set goes into a folder, whose name says nothing of the format, unless it is one of another.
+  if (const Format* named = format_for_extension(options.output);
+      shard_limit && options.to.empty() && named != nullptr && named->name != "safetensors")
+    throw Error(ErrorKind::usage,
+                fmt::format("--shard-size writes a folder of safetensors files, but the name "
+                            "calls for {}",
+                            named->name))
+        .in_file(options.output)
+        .with_hint("name a folder, or leave out --shard-size");
   const Format& format =
       output_format(shard_limit && options.to.empty() ? "safetensors" : options.to, options.output);
   require_separate_files(options);
@@ -150,6 +158,8 @@ ExitStatus run(const Convert& given) {
   training.commit();
   if (modules) modules->commit();
 
+  if (!options.write_modules.empty() && direction == Direction::none)
+    prepared.warnings.emplace_back("--write-modules: no adapter runs, so no kind was decided");
   print_warnings(prepared, talk);
   if (options.json) {
     if (options.verify && !writing.dry_run) {

@@ -121,6 +121,13 @@ StageOptions::Parsed StageOptions::parse() const {
   parsed.renumber = renumber_;
   for (const std::string& rule : dtype_) parsed.casts.rules.push_back(parse_cast_rule(rule));
   parsed.casts.half = half_;
+  for (const CastRule& rule : parsed.casts.rules)
+    if (half_ && !rule.name && rule.to != DType::f32)
+      throw Error(ErrorKind::usage, fmt::format("--half and --dtype {} both say what every tensor becomes",
+                                                printable(rule.text)))
+          .with_hint(
+              "leave out one of the two, or name tensors with --dtype 'REGEX=TYPE'; --half --dtype f32 "
+              "is the way back");
   parsed.allow_overflow = allow_overflow_;
   parsed.require_lossless = !require_.empty();
   parsed.like = like_;

@@ -189,11 +189,12 @@ void require_no_overflow(const std::vector<CastReport>& casts, const Checkpoint&
   }
   if (tensors == 0) return;
   throw Error(ErrorKind::refused,
-              fmt::format("finite numbers of {} would become infinite: {}{}", count(tensors, "tensor"),
+              fmt::format("numbers of {} have no place in the new type: {}{}", count(tensors, "tensor"),
                           fmt::join(names, ", "), tensors > names.size() ? ", …" : ""))
       .in_file(checkpoint.file)
       .with_hint(
-          "cast to BF16, which has the range of F32, leave these tensors out of --dtype, or give "
+          "cast to BF16, which has the range of F32, infinities and zero, leave these tensors out of "
+          "--dtype, or give "
           "--allow-overflow");
 }
 

@@ -87,7 +87,8 @@ double write_number(DType dtype, std::span<std::byte> out, std::size_t i, const 
 
 void count_loss(double before, double after, CastStatistics& statistics) {
   if (before == after || std::isnan(before)) return;
-  if (std::isfinite(before) && !std::isfinite(after)) ++statistics.overflowed;
+  // Neither zero nor infinity becomes another number, unless the type lacks it.
+  if (before == 0 || std::isinf(before) || !std::isfinite(after)) ++statistics.overflowed;
   else if (after == 0) ++statistics.flushed;
   else
     statistics.max_relative_error =

@@ -71,17 +71,16 @@ class DecisionIndex {
 
 std::optional<DType> wanted(const Tensor& tensor, const CastOptions& options,
                             const DecisionIndex& decisions) {
+  for (const CastRule& rule : options.rules)
+    if (rule.name ? rule.name->matches(tensor.name) : !options.half) return rule.to;
   if (options.half) {
-    const bool is_back =
-        std::ranges::any_of(options.rules, [](const CastRule& rule) { return rule.to == DType::f32; });
+    const bool is_back = std::ranges::any_of(options.rules, [](const CastRule& rule) { return !rule.name; });
     const DType from = is_back ? DType::f16 : DType::f32;
     if (tensor.dtype != from) return std::nullopt;
     const KindDecision* decision = decisions.find(tensor.name);
     if (decision != nullptr && !is_halved(decision->kind)) return std::nullopt;
     return is_back ? DType::f32 : DType::f16;
   }
-  for (const CastRule& rule : options.rules)
-    if (!rule.name || rule.name->matches(tensor.name)) return rule.to;
   return std::nullopt;
 }
 

@@ -24,7 +24,7 @@ CastRule parse_cast_rule(std::string_view text);
 struct CastOptions {
   std::vector<CastRule> rules;  ///< the first that matches a name decides
   bool half =
-      false;  ///< burn's mixed-precision storage: F32 becomes F16 (with a rule for F32, the other way)
+      false;  ///< F32 becomes F16 as burn stores it, where no rule names a tensor (F32 for all: back)
 };
 
 struct CastStep {

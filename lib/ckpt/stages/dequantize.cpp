@@ -118,6 +118,13 @@ Blocks blocks_of(const Checkpoint& checkpoint, const Group& group, std::optional
   std::uint64_t down = 1;
   std::uint64_t across = 1;
   if (group.scale->elements() != 1) {
+    const bool is_vector_of_rows = scale.size() != 1 || scale.front() == out.rows;
+    if (!is_vector_of_rows)
+      refuse(
+          checkpoint,
+          fmt::format("the scales {} {} are not one a row of the weight {} {}", printable(group.scale->name),
+                      to_string(scale), printable(group.weight->name), to_string(shape)),
+          std::string(leave_out));
     if (scale.size() > 2 || (shape.size() != 2 && scale.size() == 2 && scale[1] != 1)) misfit();
     down = scale.front();
     across = scale.size() == 2 ? scale[1] : 1;

@@ -41,6 +41,8 @@ bool is_vector(const Tensor* tensor) { return tensor != nullptr && tensor->shape
 
 Verdict kind(std::string_view name, std::string evidence) { return {find_kind(name), std::move(evidence)}; }
 
+bool is_torch_class(std::string_view name) { return name.starts_with("torch.nn."); }
+
 /// What the pickled class of the owning module says.
 std::optional<Verdict> by_class(const Module& module) {
   for (const Tensor* tensor : module.tensors) {
@@ -53,8 +55,9 @@ std::optional<Verdict> by_class(const Module& module) {
       found = find_kind("RmsNorm");
     if (found == nullptr && last.ends_with("LayerNorm") && module.find("weight") != nullptr)
       found = find_kind("LayerNorm");
-    if (found != nullptr) return Verdict{found, fmt::format("pickled as {}", printable(whole))};
-    return std::nullopt;
+    // A class of somebody's own that owns others is told by their names, or is none of PyTorch's.
+    if (found == nullptr || (found->is_owner() && !is_torch_class(whole))) return std::nullopt;
+    return Verdict{found, fmt::format("pickled as {}", printable(whole))};
   }
   return std::nullopt;
 }
@@ -142,6 +145,51 @@ const Tensor* reparametrised_part(const Module& module) {
   return module.find("weight_g") != nullptr ? module.find("weight_v") : nullptr;
 }
 
+bool is_matrix_kind(const ModuleKind& kind) {
+  return kind.name == "Linear" || kind.name == "Conv1D" || kind.name == "Embedding";
+}
+
+/// Why a weight, and the bias beside it where there is one, cannot be those of a module of that kind.
+std::optional<std::string> misfit_of_shapes(const Tensor& weight, const Tensor* bias, const ModuleKind& kind,
+                                            Direction direction) {
+  const std::size_t rank = weight.shape.size();
+  const std::string shown = fmt::format("{} {}", leaf_name(weight.name), to_string(weight.shape));
+  // Conv1D in another case is PyTorch's convolution; both are copied.
+  if (kind.name == "Conv" || (kind.name == "Conv1D" && rank > 2))
+    return rank > 2 ? std::nullopt : std::optional(shown + " has less than three dimensions");
+  if (!is_matrix_kind(kind)) return rank == 1 ? std::nullopt : std::optional(shown + " is no vector");
+  if (rank != 2) return shown + " is no matrix";
+  if (!is_vector(bias)) return std::nullopt;
+  if (kind.name == "Embedding") return "a bias stands beside it";
+  const bool is_first = kind.name == "Linear" && direction == Direction::pytorch_to_burn;
+  if (bias->shape[0] == weight.shape[is_first ? 0 : 1]) return std::nullopt;
+  return fmt::format("bias {} is not as long as the {} dimension of {}", to_string(bias->shape),
+                     is_first ? "first" : "second", shown);
+}
+
+/// Why a module cannot be of the kind that it is said to be; nothing where it can.
+std::optional<std::string> misfit(const Module& module, const ModuleKind& kind, Direction direction) {
+  const bool is_to_burn = direction == Direction::pytorch_to_burn;
+  if (kind.parameters.empty()) return std::nullopt;
+  if (kind.is_owner())
+    return fmt::format("no {} stands below it",
+                       fmt::join(is_to_burn ? kind.owner.torch : kind.owner.burn.first(1), " or "));
+  if (const Tensor* part = is_to_burn ? reparametrised_part(module) : nullptr)
+    return fmt::format("{} is part of a weight that weight_norm or spectral_norm keeps in several",
+                       leaf_name(part->name));
+  constexpr std::string_view statistics = "running_mean";
+  if (module.find(statistics) != nullptr &&
+      std::ranges::find(kind.parameters, statistics, &ParameterRow::torch) == kind.parameters.end())
+    return fmt::format("{} stands beside it", statistics);
+  const ParameterRow& own = kind.parameters.front();
+  const Tensor* weight = module.find(is_to_burn ? own.torch : own.burn);
+  if (weight != nullptr) return misfit_of_shapes(*weight, module.find("bias"), kind, direction);
+  for (const ModuleKind& owner : module_table())
+    for (const std::string_view mark : owner.owner.torch)
+      if (is_to_burn && module.find(mark) != nullptr) return fmt::format("{} is {}'s", mark, owner.name);
+  return std::nullopt;
+}
+
 /// `layers.#.fc1` for `layers.12.fc1`.
 std::string without_indices(std::string_view path) {
   std::string out;
@@ -227,8 +275,8 @@ class Neighbours {
 
 /// Whether a weight of so many dimensions can be one of that kind.
 bool holds_rank(const ModuleKind& kind, std::size_t rank) {
-  const bool is_matrix_kind = kind.name == "Linear" || kind.name == "Conv1D" || kind.name == "Embedding";
-  return kind.name == "none" || (rank == 2 ? is_matrix_kind : !is_matrix_kind && kind.name != "Conv");
+  const bool is_matrix = is_matrix_kind(kind);
+  return kind.name == "none" || (rank == 2 ? is_matrix : !is_matrix && kind.name != "Conv");
 }
 
 /// Whether the same happens to both: of a LayerNorm and an RmsNorm, say.
@@ -236,8 +284,10 @@ bool is_same_layout(const ModuleKind& a, const ModuleKind& b) {
   return a.parameters.data() == b.parameters.data();
 }
 
-bool fits_a_side(const Tensor& weight, const Tensor& bias) {
-  return bias.shape[0] == weight.shape[0] || bias.shape[0] == weight.shape[1];
+/// burn has the outputs of a matrix in its columns, whatever its kind.
+bool fits_a_side(const Tensor& weight, const Tensor& bias, Direction direction) {
+  return bias.shape[0] == weight.shape[1] ||
+         (direction == Direction::pytorch_to_burn && bias.shape[0] == weight.shape[0]);
 }
 
 std::string undecided_reason(const Module& module) {
@@ -247,6 +297,9 @@ std::string undecided_reason(const Module& module) {
   if (weight->shape.size() == 1) return "a vector without a bias may be a norm's or an activation's";
   if (weight->shape[0] == weight->shape[1]) return "a square matrix: its shape cannot tell";
   if (!is_vector(bias)) return "a matrix without a bias may be a Linear's or an Embedding's";
+  if (bias->shape[0] == weight->shape[0])
+    return fmt::format("bias {} is as long as the first dimension, but burn keeps [in, out]",
+                       to_string(bias->shape));
   return fmt::format("bias {} fits neither way", to_string(bias->shape));
 }
 
@@ -254,7 +307,7 @@ class Decider {
  public:
   Decider(const Checkpoint& checkpoint, Direction direction, const std::vector<KindRule>& rules,
           const Target* target)
-      : direction_(direction), rules_(rules) {
+      : file_(checkpoint.file), direction_(direction), rules_(rules) {
     if (target != nullptr)
       for (const TargetTensor& tensor : target->tensors) {
         target_.emplace(tensor.name, &tensor.shape);
@@ -295,19 +348,27 @@ class Decider {
         decision.evidence = std::move(verdict->evidence);
       };
       settle(by_rule(module.path), Strength::given);
+      if (decision.kind != nullptr)
+        if (const std::optional<std::string> against = misfit(module, *decision.kind, direction_))
+          refuse_told(decision, *against);
       settle(by_target(module), Strength::target);
-      settle(by_class(module), Strength::pickled_class);
+      const std::optional<std::string> against =
+          decision.kind == nullptr ? against_class(module) : std::nullopt;
+      if (!against) settle(by_class(module), Strength::pickled_class);
       settle(by_record(module), Strength::recorded);
-      const Tensor* part = decision.kind == nullptr && direction_ == Direction::pytorch_to_burn
-                               ? reparametrised_part(module)
-                               : nullptr;
-      if (part != nullptr) {
-        decision.evidence =
-            "part of a weight that weight_norm or spectral_norm keeps in several: fold them "
-            "first, with torch.nn.utils.remove_weight_norm or its like";
-        decision.tensor = part->name;
-        decision.likely = find_kind("none");
-        decisions_.push_back(std::move(decision));
+      const Tensor* part = direction_ == Direction::pytorch_to_burn ? reparametrised_part(module) : nullptr;
+      if (part != nullptr && (decision.kind == nullptr || !decision.kind->parameters.empty())) {
+        decisions_.push_back(
+            {decision.path, nullptr, Strength::undecided,
+             "part of a weight that weight_norm or spectral_norm keeps in several: fold them "
+             "first, with torch.nn.utils.remove_weight_norm or its like",
+             part->name, find_kind("none")});
+        continue;
+      }
+      if (decision.kind == nullptr && against) {
+        const std::optional<Verdict> siblings = by_siblings(module, direction_);
+        decisions_.push_back({decision.path, nullptr, Strength::undecided, *against,
+                              module.tensors.front()->name, siblings ? siblings->kind : find_kind("none")});
         continue;
       }
       if (decision.kind == nullptr) settle(by_siblings(module, direction_), Strength::siblings);
@@ -326,6 +387,26 @@ class Decider {
   }
 
  private:
+  /// Throws what speaks against a kind that was given.
+  [[noreturn]] void refuse_told(const KindDecision& told, std::string_view against) const {
+    throw Error(ErrorKind::refused,
+                fmt::format("module {} cannot be {} ({}): {}", told.path.empty() ? "." : printable(told.path),
+                            told.kind->name, told.evidence, against))
+        .in_file(file_)
+        .with_hint(fmt::format("narrow the pattern, or leave the module alone with --module '{} => none'",
+                               printable(anchored_pattern(told.path))));
+  }
+
+  /// What a module's own tensors say against its class, where that is not PyTorch's own: a class of the same
+  /// name may keep its weight the other way round.
+  std::optional<std::string> against_class(const Module& module) const {
+    const std::optional<Verdict> said = by_class(module);
+    if (!said || is_torch_class(module.tensors.front()->module_class)) return std::nullopt;
+    const std::optional<std::string> against = misfit(module, *said->kind, direction_);
+    if (!against) return std::nullopt;
+    return fmt::format("{}, but {}", said->evidence, *against);
+  }
+
   std::optional<Verdict> by_rule(std::string_view path) const {
     for (const KindRule& rule : rules_)
       if (rule.path.matches(path))
@@ -410,7 +491,7 @@ class Decider {
       return fmt::format("{} stand below it", fmt::join(kind.owner.burn, ", "));
     }
     if (!has_all(path, kind.owner.torch_needs)) return std::nullopt;
-    if (kind.gates == 0 || is_told) return fmt::format("{} stands below it", leaf_name(mark.name));
+    if (kind.gates == 0) return fmt::format("{} stands below it", leaf_name(mark.name));
     const std::string hidden_leaf = "weight_hh" + std::string(kind.suffix);
     const auto hidden = names_.find(join_path(path, hidden_leaf));
     if (hidden == names_.end() || hidden->second->shape.size() != 2 || mark.shape.size() != 2)
@@ -440,8 +521,14 @@ class Decider {
         !told && noted != nullptr && !noted->is_owner())
       return;
     std::optional<std::string> evidence = owner_evidence(path, kind, mark, told.has_value());
+    const bool is_given = told && told->strength == Strength::given;
+    if (!evidence && is_given && told->kind == &kind)
+      refuse_told(*told, fmt::format("its names are those of one, but not its shapes ({} {})",
+                                     leaf_name(mark.name), to_string(mark.shape)));
     if (!evidence) return;
     if (told && told->kind != &kind) {
+      if (is_given && told->kind->is_owner() && !owner_evidence(path, *told->kind, mark, true))
+        refuse_told(*told, fmt::format("{}, as of {}", *evidence, kind.name));
       // `none` takes the module apart, and its parts speak for themselves.
       if (told->kind->parameters.empty() && !index_.contains(path) && taken_apart_.insert(path).second)
         decisions_.push_back(std::move(*told));
@@ -477,7 +564,8 @@ class Decider {
     const Tensor* subject = weight != nullptr ? weight : module.find("gamma");
     const std::size_t rank = weight != nullptr ? weight->shape.size() : 1;
     // A bias that fits neither dimension contradicts whatever a name may say.
-    if (rank == 2 && is_vector(module.find("bias")) && !fits_a_side(*weight, *module.find("bias"))) {
+    if (rank == 2 && is_vector(module.find("bias")) &&
+        !fits_a_side(*weight, *module.find("bias"), direction_)) {
       leave_open(decision, module, *subject);
       return;
     }
@@ -555,6 +643,7 @@ class Decider {
     decision.likely = find_kind(subject.shape.size() == 2 ? "Linear" : "RmsNorm");
   }
 
+  const std::string& file_;
   Direction direction_;
   const std::vector<KindRule>& rules_;
   std::unordered_map<std::string, const Shape*> target_;
@@ -589,7 +678,13 @@ std::string_view module_path(std::string_view name) {
 std::string_view leaf_name(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
 KindRule parse_kind_rule(std::string_view line) {
-  RuleText halves = split_rule(line);
+  const RuleText halves = [&] {
+    try {
+      return split_rule(line);
+    } catch (Error& error) {
+      throw error.with_hint("write REGEX => KIND");
+    }
+  }();
   if (halves.left.empty())
     throw Error(ErrorKind::usage, fmt::format("the rule `{}` has no pattern", printable(line)))
         .with_hint("write REGEX => KIND; ^$ is the module at the top level");
@@ -667,8 +762,7 @@ Checkpoint put_recorded_kinds(Checkpoint checkpoint) {
 std::string record_kinds(const std::vector<KindDecision>& decisions) {
   std::string text;
   for (const KindDecision& decision : decisions)
-    if (decision.kind != nullptr)
-      text += fmt::format("{} => {}\n", decision.path, decision.kind->name);
+    if (decision.kind != nullptr) text += fmt::format("{} => {}\n", decision.path, decision.kind->name);
   return text;
 }
 

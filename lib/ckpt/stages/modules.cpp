@@ -169,9 +169,9 @@ constexpr auto decoder_first =
 
 constexpr std::array<std::string_view, 1> linear_aliases{"NonDynamicallyQuantizableLinear"};
 constexpr std::array<std::string_view, 1> embedding_aliases{"EmbeddingBag"};
-// `Conv1d` is PyTorch's convolution as well as, in any case, GPT-2's `Conv1D`: both are copied.
-constexpr std::array<std::string_view, 6> conv_aliases{
-    "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "DeformConv2d"};
+// `Conv1d` is PyTorch's convolution; in any other case it is GPT-2's `Conv1D`. Both are copied.
+constexpr std::array<std::string_view, 7> conv_aliases{
+    "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "DeformConv2d"};
 constexpr std::array<std::string_view, 4> batch_norm_aliases{"BatchNorm1d", "BatchNorm2d", "BatchNorm3d",
                                                              "SyncBatchNorm"};
 constexpr std::array<std::string_view, 3> instance_norm_aliases{"InstanceNorm1d", "InstanceNorm2d",
@@ -260,6 +260,8 @@ bool is_same_name(std::string_view a, std::string_view b) {
 std::span<const ModuleKind> module_table() { return table; }
 
 const ModuleKind* find_kind(std::string_view name) {
+  for (const ModuleKind& kind : table)
+    if (kind.name == name || std::ranges::find(kind.aliases, name) != kind.aliases.end()) return &kind;
   for (const ModuleKind& kind : table) {
     if (is_same_name(kind.name, name)) return &kind;
     for (const std::string_view alias : kind.aliases)

@@ -60,6 +60,11 @@ Tensor without_first_dimension(Tensor tensor) {
   return tensor;
 }
 
+/// Where a tensor of the result comes from, for an error.
+std::string made_by(std::string_view option, const Rule& rule, std::string_view from) {
+  return fmt::format("{} by {} '{}'", printable(from), option, printable(rule.text));
+}
+
 Rule parse_with_hint(std::string_view line, std::string_view option, std::string_view example) {
   try {
     return parse_rule(line);
@@ -116,9 +121,11 @@ Edited stack(Checkpoint checkpoint, const Rule& rule) {
     refuse(checkpoint, fmt::format("--stack '{}' matched no tensor", printable(rule.text)),
            "names are matched after --rename");
   std::vector<Tensor> result;
+  std::vector<std::string> origins;  // of each
   for (std::size_t i = 0; i < checkpoint.tensors.size(); ++i) {
     if (!goal[i]) {
       result.push_back(checkpoint.tensors[i]);
+      origins.push_back(printable(result.back().name));
       continue;
     }
     const auto found = groups.find(*goal[i]);
@@ -146,10 +153,11 @@ Edited stack(Checkpoint checkpoint, const Rule& rule) {
     whole.recorded_kind.clear();
     whole.module_class.clear();
     result.push_back(std::move(whole));
+    origins.push_back(made_by("--stack", rule, edit.from.front()));
     report.edits.push_back(std::move(edit));
   }
   checkpoint.tensors = std::move(result);
-  require_unique_names(checkpoint, [&](std::size_t) { return "--stack " + printable(rule.text); });
+  require_unique_names(checkpoint, [&](std::size_t i) { return origins[i]; });
   report.summary = fmt::format("stacked: {} into {}", tensors_text(report.merged + report.edits.size()),
                                report.edits.size());
   return {std::move(checkpoint), std::move(report)};
@@ -158,10 +166,12 @@ Edited stack(Checkpoint checkpoint, const Rule& rule) {
 Edited unstack(Checkpoint checkpoint, const Rule& rule) {
   EditReport report;
   std::vector<Tensor> result;
+  std::vector<std::string> origins;  // of each
   std::size_t stacks = 0;
   for (const Tensor& tensor : checkpoint.tensors) {
     if (!rule.pattern.matches(tensor.name)) {
       result.push_back(tensor);
+      origins.push_back(printable(tensor.name));
       continue;
     }
     if (tensor.shape.empty() || !tensor.pieces.empty() || element_size(tensor.view.stored) == 0 ||
@@ -184,6 +194,7 @@ Edited unstack(Checkpoint checkpoint, const Rule& rule) {
       part.module_class.clear();
       report.edits.push_back({part.name, {tensor.name}, fmt::format("part {} of {}", i, parts)});
       result.push_back(std::move(part));
+      origins.push_back(made_by("--unstack", rule, tensor.name));
     }
     report.split += parts - 1;
   }
@@ -191,7 +202,7 @@ Edited unstack(Checkpoint checkpoint, const Rule& rule) {
     refuse(checkpoint, fmt::format("--unstack '{}' matched no tensor", printable(rule.text)),
            "names are matched after --rename");
   checkpoint.tensors = std::move(result);
-  require_unique_names(checkpoint, [&](std::size_t) { return "--unstack " + printable(rule.text); });
+  require_unique_names(checkpoint, [&](std::size_t i) { return origins[i]; });
   report.summary = fmt::format("unstacked: {} into {}", tensors_text(stacks), report.edits.size());
   return {std::move(checkpoint), std::move(report)};
 }

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "ckpt/kernels/minifloat.hpp"
@@ -123,6 +124,31 @@ TEST_CASE("types without infinity overflow to NaN") {
   CHECK(cast_one<std::uint8_t>(DType::f32, DType::f8_e4m3fnuz, 1e9F, statistics) == 0x80);
   CHECK(cast_one<std::uint8_t>(DType::f32, DType::f8_e4m3fnuz, -0.0F, statistics) == 0x00);
   CHECK(statistics.overflowed == 2);
+}
+
+TEST_CASE("what a type lacks is counted: infinities, zero, a sign") {
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const auto& [to, value] : std::vector<std::pair<DType, float>>{{DType::f8_e4m3, infinity},
+                                                                      {DType::f8_e4m3, -infinity},
+                                                                      {DType::f8_e4m3fnuz, infinity},
+                                                                      {DType::f8_e5m2fnuz, -infinity},
+                                                                      {DType::f8_e8m0, infinity},
+                                                                      {DType::f8_e8m0, 0.0F},
+                                                                      {DType::f8_e8m0, -0.0F},
+                                                                      {DType::f8_e8m0, -1.0F},
+                                                                      {DType::f8_e8m0, -1e-45F}}) {
+    CastStatistics statistics;
+    cast_one<std::uint8_t>(DType::f32, to, value, statistics);
+    CAPTURE(name(to), value);
+    CHECK(statistics.overflowed == 1);
+    CHECK(statistics.flushed == 0);
+  }
+  CastStatistics kept;
+  cast_one<std::uint8_t>(DType::f32, DType::f8_e5m2, infinity, kept);
+  cast_one<std::uint8_t>(DType::f32, DType::f8_e4m3, -0.0F, kept);
+  cast_one<std::uint8_t>(DType::f32, DType::f8_e4m3fnuz, -0.0F, kept);  // plus zero is the same number
+  cast_one<std::uint8_t>(DType::f32, DType::f8_e8m0, 2.0F, kept);
+  CHECK(kept.overflowed == 0);
 }
 
 TEST_CASE("only a cast that keeps every number is exact") {

@@ -47,6 +47,18 @@ TEST_CASE("half precision leaves BatchNorm and parameters of no layer alone") {
   CHECK(result.checkpoint.tensors[2].dtype == DType::f32);
 }
 
+TEST_CASE("a rule that names a tensor outranks half precision, and one for all turns it round") {
+  const std::vector<KindDecision> decisions{{"fc", find_kind("Linear"), Strength::siblings, ""},
+                                            {"bn", find_kind("BatchNorm"), Strength::siblings, ""}};
+  const Cast named = cast(model(), options({"^bn=bf16", "^pos=f32"}, true), decisions);
+  CHECK(named.checkpoint.tensors[0].dtype == DType::f16);
+  CHECK(named.checkpoint.tensors[1].dtype == DType::bf16);
+  CHECK(named.checkpoint.tensors[2].dtype == DType::f32);
+  Cast back = cast(model(), options({}, true), decisions);
+  back = cast(std::move(back.checkpoint), options({"f32"}, true), decisions);
+  CHECK(back.checkpoint.tensors[0].dtype == DType::f32);
+}
+
 TEST_CASE("what cannot be cast is refused with what is the matter") {
   CHECK(error_of([] { parse_cast_rule("i32"); }).kind() == ErrorKind::usage);
   CHECK(error_of([] { parse_cast_rule("f4"); }).kind() == ErrorKind::usage);

@@ -57,6 +57,9 @@ TEST_CASE("one scale is for all, a vector of scales for rows") {
   for (const Shape& one : {Shape{}, Shape{1}, Shape{1, 1}}) CHECK(block_of({4, 6}, one) == BlockSize{4, 6});
   for (const Shape& rows : {Shape{4}, Shape{4, 1}}) CHECK(block_of({4, 6}, rows) == BlockSize{1, 6});
   CHECK(block_of({4, 6}, {1, 6}) == BlockSize{4, 1});
+  // As long as the columns, or a divisor of the rows, a vector says nothing.
+  for (const Shape& vector : {Shape{32}, Shape{2}})
+    CHECK(contains(error_of([&] { block_of({64, 32}, vector); }).message(), "are not one a row"));
   CHECK(block_of({4, 6, 2}, {4}) == BlockSize{1, 12});
 }
 

@@ -74,7 +74,9 @@ TEST_CASE("a square matrix, a matrix without a bias and a bias that fits nowhere
     CHECK(decide({tensor("p.weight", {3, 4}), tensor("p.bias", {5})}, direction, "p").kind == "?");
     CHECK(decide({tensor("p.weight", {3, 4}), tensor("p.bias", {3, 1})}, direction, "p").kind == "?");
   }
-  CHECK(decide({tensor("p.weight", {3, 4}), tensor("p.bias", {3})}, to_torch, "p").kind == "?");
+  const Decided first = decide({tensor("fc.weight", {3, 4}), tensor("fc.bias", {3})}, to_torch, "fc");
+  CHECK(first.kind == "?");
+  CHECK(contains(first.evidence, "burn keeps [in, out]"));
 }
 
 TEST_CASE("more than two dimensions are a convolution's, none are nothing's") {
@@ -140,7 +142,8 @@ TEST_CASE("a pickled class decides, also against what the shapes would prove") {
            {"transformers.pytorch_utils.Conv1D", "Conv1D"},
            {"transformers.models.llama.modeling_llama.LlamaRMSNorm", "RmsNorm"},
            {"my.T5LayerNorm", "LayerNorm"}}) {
-    const Decided d = decide(of_class(name, {4, 4}), to_burn, "m");
+    const Shape shape = kind.ends_with("Norm") ? Shape{4} : Shape{4, 4};
+    const Decided d = decide(of_class(name, shape), to_burn, "m");
     CAPTURE(name);
     CHECK(d.kind == kind);
     CHECK(d.strength == Strength::pickled_class);
@@ -159,6 +162,55 @@ TEST_CASE("a pickled class decides, also against what the shapes would prove") {
       decide({tensor("m.weight", {3, 4}, "torch.nn.Embedding"), tensor("m.bias", {3}, "torch.nn.Embedding")},
              to_burn, "m")
           .kind == "Embedding");
+}
+
+TEST_CASE("another's class of PyTorch's name decides only what the tensors do not contradict") {
+  const auto module = [](const std::string& name, Shape weight, std::uint64_t bias) {
+    return std::vector<Tensor>{tensor("m.weight", std::move(weight), name), tensor("m.bias", {bias}, name)};
+  };
+  const Decided against = decide(module("mylib.Linear", {3, 5}, 5), to_burn, "m");
+  CHECK(against.kind == "?");
+  CHECK(against.evidence ==
+        "pickled as mylib.Linear, but bias [5] is not as long as the first dimension of weight [3, 5]");
+  CHECK(decide(module("mylib.Linear", {5, 3}, 5), to_burn, "m").strength == Strength::pickled_class);
+  CHECK(decide(module("mylib.Embedding", {5, 3}, 5), to_burn, "m").kind == "?");
+  CHECK(decide(of_class("mylib.LayerNorm", {4, 4}), to_burn, "m").kind == "?");
+  CHECK(decide(of_class("torch.nn.modules.conv.Conv1d", {4, 2, 3}), to_burn, "m").kind == "Conv");
+}
+
+TEST_CASE("what weight_norm keeps in parts is undecided, whatever the class") {
+  const std::string name = "torch.nn.modules.conv.Conv1d";
+  const std::vector<Tensor> tensors{tensor("c.weight_g", {3, 1, 1}, name),
+                                    tensor("c.weight_v", {3, 2, 5}, name)};
+  CHECK(decide(tensors, to_burn, "c").kind == "?");
+  CHECK(decide(tensors, to_burn, "c", {"^c$ => none"}).kind == "none");
+}
+
+TEST_CASE("a kind that is given is held against the module's tensors") {
+  const std::vector<Tensor> lstm{tensor("m.weight_ih_l0", {16, 3}), tensor("m.weight_hh_l0", {16, 4})};
+  const std::vector<Tensor> linear{tensor("m.weight", {3, 5}), tensor("m.bias", {3})};
+  const std::vector<Tensor> batch_norm{tensor("m.weight", {4}), tensor("m.bias", {4}),
+                                       tensor("m.running_mean", {4}), tensor("m.running_var", {4})};
+  const auto refusal = [](const std::vector<Tensor>& tensors, const std::string& kind) {
+    const Error error = error_of([&] { decide(tensors, to_burn, "m", {"^m$ => " + kind}); });
+    CHECK(error.kind() == ErrorKind::refused);
+    CHECK(contains(error.hint(), "--module '^m$ => none'"));
+    return error.message();
+  };
+  CHECK(contains(refusal(lstm, "RNN"), "weight_hh_l0 [16, 4] stacks 4 gates, as of LSTM"));
+  CHECK(contains(refusal(lstm, "GRU"), "as of LSTM"));
+  CHECK(contains(refusal(lstm, "Linear"), "weight_ih_l0 is LSTM's"));
+  CHECK(contains(refusal({tensor("m.weight_ih_l0", {10, 7}), tensor("m.weight_hh_l0", {10, 5})}, "LSTM"),
+                 "not its shapes"));
+  CHECK(contains(refusal(linear, "LayerNorm"), "weight [3, 5] is no vector"));
+  CHECK(contains(refusal(linear, "Conv1D"), "bias [3] is not as long as the second dimension"));
+  CHECK(contains(refusal(linear, "Embedding"), "a bias stands beside it"));
+  CHECK(contains(refusal(linear, "Conv"), "less than three dimensions"));
+  CHECK(contains(refusal(linear, "LSTM"), "no weight_ih_l0 stands below it"));
+  CHECK(contains(refusal(batch_norm, "LayerNorm"), "running_mean stands beside it"));
+  CHECK(contains(refusal({tensor("m.weight_g", {3, 1}), tensor("m.weight_v", {3, 5})}, "Linear"),
+                 "weight_norm"));
+  CHECK(decide(batch_norm, to_burn, "m", {"^m$ => InstanceNorm"}).kind == "InstanceNorm");
 }
 
 TEST_CASE("a class that is nobody's leaves the decision to the other evidence") {
@@ -251,8 +303,7 @@ TEST_CASE("names decide last: projections and heads are Linear, embeddings are n
 }
 
 TEST_CASE("a rule beats every other evidence; the first that matches counts") {
-  const std::vector<Tensor> tensors{tensor("m.weight", {3, 4}, "torch.nn.Linear"),
-                                    tensor("m.bias", {3}, "torch.nn.Linear")};
+  const std::vector<Tensor> tensors{tensor("m.weight", {3, 4}, "torch.nn.Linear")};
   const Decided d = decide(tensors, to_burn, "m", {"^n$ => Conv", "^m$ => embedding", "m => Linear"});
   CHECK(d.kind == "Embedding");
   CHECK(d.strength == Strength::given);
@@ -278,6 +329,9 @@ TEST_CASE("attention is told by its fused or separate projections, and owns what
   CHECK(decide(burn, to_torch, "query").kind == "Linear");  // by name: without `output` it is no attention
   burn.push_back(tensor("output.weight", {4, 4}));
   CHECK(decide(burn, to_torch, "").kind == "MultiheadAttention");
+  std::vector<Tensor> more = burn;
+  more.push_back(tensor("norm.gamma", {4}));
+  CHECK(decide(more, to_torch, "query").kind == "Linear");  // burn's attention holds no norm
   CHECK(decide(burn, to_burn, "query").kind == "Linear");
 }
 
@@ -290,7 +344,6 @@ TEST_CASE("a recurrent module is told by how many gates it stacks") {
   }
   const std::vector<Tensor> odd{tensor("r.weight_ih_l0", {10, 7}), tensor("r.weight_hh_l0", {10, 5})};
   CHECK(decide(odd, to_burn, "r").kind == "none");
-  CHECK(decide(odd, to_burn, "r", {"^r$ => LSTM"}).kind == "LSTM");
   CHECK(decide({tensor("r.forget_gate.input_transform.weight", {7, 5}),
                 tensor("r.cell_gate.input_transform.weight", {7, 5})},
                to_torch, "r")

@@ -450,3 +450,31 @@ TEST_CASE("a cell has the gates of its layer, under names without a number") {
   // Without that, burn's names are a layer's.
   CHECK(contents(lay(burn.checkpoint.tensors, to_torch).checkpoint).contains("c.weight_ih_l0"));
 }
+
+TEST_CASE("what was left alone, or was no part of a fused module, is noted and comes back as it was") {
+  for (const Shapes& shapes :
+       {Shapes{{"a.query.weight", {4, 4}},
+               {"a.key.weight", {4, 4}},
+               {"a.value.weight", {4, 4}},
+               {"a.output.weight", {4, 4}},
+               {"a.norm.weight", {4}},
+               {"a.norm.bias", {4}}},
+        Shapes{{"a.alpha", {3}}}, Shapes{{"a.gamma", {3}}}, Shapes{{"a.gamma", {3}}, {"a.beta", {3}}},
+        Shapes{{"gamma", {3}}, {"beta", {3}}, {"alpha", {3}}}}) {
+    const Checkpoint torch = checkpoint_of(filled(shapes));
+    const Checkpoint noted = take_recorded_kinds(lay(torch.tensors, to_burn).checkpoint);
+    CHECK(contents(lay(noted.tensors, to_torch).checkpoint) == contents(torch));
+  }
+}
+
+TEST_CASE("what PyTorch's module has no place for is refused on the way back") {
+  const Error error = error_of([] {
+    lay(filled({{"a.query.weight", {4, 4}},
+                {"a.key.weight", {4, 4}},
+                {"a.value.weight", {4, 4}},
+                {"a.output.weight", {4, 4}},
+                {"a.norm.gamma", {4}}}),
+        to_torch, {"^a$ => MultiheadAttention"});
+  });
+  CHECK(contains(error.message(), "a.norm.gamma: PyTorch's MultiheadAttention has no place for it"));
+}
