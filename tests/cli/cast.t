@@ -30,6 +30,27 @@ fc.weight        F16    [8, 4]         64 B
 fc.bias          F16    [4]             8 B
   ckpt.kinds   tok_emb => Embedding\nencoder => Linear\nnorm => LayerNorm\nconv => Conv\nbn => BatchNorm\nfc => Linear\n
 
+# A rule that names tensors wins; one for all would contradict.
+$ ckpt convert --quiet testdata/pytorch/net.pt ruled.safetensors --half --dtype '^bn=bf16'
+$ ckpt inspect ruled.safetensors | grep -E 'fc|bn'
+bn.num_batches_tracked  I64    []              8 B
+bn.bias                 BF16   [8]            16 B
+bn.running_mean         BF16   [8]            16 B
+bn.running_var          BF16   [8]            16 B
+bn.weight               BF16   [8]            16 B
+fc.bias                 F16    [4]             8 B
+fc.weight               F16    [4, 8]         64 B
+$ ckpt convert testdata/pytorch/net.pt other.safetensors --half --dtype bf16
+ckpt: --half and --dtype bf16 both say what every tensor becomes
+hint: leave out one of the two, or name tensors with --dtype 'REGEX=TYPE'; --half --dtype f32 is the way back
+[2]
+
+# What a type has no place for is refused: infinities in a type without.
+$ ckpt convert testdata/safetensors/special_floats.safetensors zero.safetensors --dtype f8_e4m3
+ckpt: testdata/safetensors/special_floats.safetensors: numbers of 2 tensors have no place in the new type: a (2 of 5 elements), b (2 of 3 elements)
+hint: cast to BF16, which has the range of F32, infinities and zero, leave these tensors out of --dtype, or give --allow-overflow
+[1]
+
 # The output is read back and compared with the source.
 $ ckpt convert testdata/pytorch/net.pt v.bpk --verify | tail -1
 ckpt: testdata/pytorch/net.pt: warning: the kind of 1 module rests on its name alone: tok_emb (Embedding); --explain shows all, --module settles them

@@ -142,3 +142,9 @@ $ ckpt convert --json j.safetensors l.safetensors --unstack 'experts\.w1 => expe
  "operations": [
   "unstacked: 1 tensor into 11"
  ],
+
+# Two names that become one are told apart.
+$ ckpt convert testdata/safetensors/experts.safetensors collide.safetensors --unstack 'experts\.1\.w1\.weight => experts.#.w1.weight'
+ckpt: testdata/safetensors/experts.safetensors: two tensors become experts.0.w1.weight: experts.0.w1.weight and experts.1.w1.weight by --unstack 'experts\.1\.w1\.weight => experts.#.w1.weight'
+hint: narrow a rule, or drop one of the two with --exclude
+[1]

@@ -70,3 +70,31 @@ encoder_layer.norm1.weight -> encoder_layer.norm_2.gamma: renamed; TransformerEn
 encoder_layer.norm1.bias -> encoder_layer.norm_2.beta: renamed; TransformerEncoderLayer(norm_first) (given by `layer$ => TransformerEncoderLayer(norm_first=True)`)
 encoder_layer.norm2.weight -> encoder_layer.norm_1.gamma: renamed; TransformerEncoderLayer(norm_first) (given by `layer$ => TransformerEncoderLayer(norm_first=True)`)
 encoder_layer.norm2.bias -> encoder_layer.norm_1.beta: renamed; TransformerEncoderLayer(norm_first) (given by `layer$ => TransformerEncoderLayer(norm_first=True)`)
+
+# A line without its arrow is told what to be.
+$ printf 'encoder Linear\n' > bad.txt
+$ ckpt convert testdata/modules/torch.pt g.bpk --modules bad.txt
+ckpt: bad.txt: line 1: `encoder Linear` has no arrow
+hint: write REGEX => KIND
+[2]
+
+# A kind that is given has to fit what the module holds.
+$ ckpt convert testdata/modules/torch.pt g.bpk --include '^lstm\.' --module '^lstm$ => RNN'
+ckpt: testdata/modules/torch.pt: module lstm cannot be RNN (given by `^lstm$ => RNN`): weight_hh_l0 [8, 2] stacks 4 gates, as of LSTM
+hint: narrow the pattern, or leave the module alone with --module '^lstm$ => none'
+[1]
+$ ckpt convert testdata/modules/torch.pt g.bpk --include '^linear\.' --module '^linear$ => LayerNorm'
+ckpt: testdata/modules/torch.pt: module linear cannot be LayerNorm (given by `^linear$ => LayerNorm`): weight [5, 3] is no vector
+hint: narrow the pattern, or leave the module alone with --module '^linear$ => none'
+[1]
+$ ckpt convert testdata/modules/torch.pt g.bpk --include '^batch_norm1d\.' --module '^batch => LayerNorm'
+ckpt: testdata/modules/torch.pt: module batch_norm1d cannot be LayerNorm (given by `^batch => LayerNorm`): running_mean stands beside it
+hint: narrow the pattern, or leave the module alone with --module '^batch_norm1d$ => none'
+[1]
+
+# Where no adapter runs there is no decision to save.
+$ ckpt convert a.bpk h.bpk --write-modules none.txt
+ckpt: a.bpk: warning: --write-modules: no adapter runs, so no kind was decided
+a.bpk -> h.bpk: burnpack to burnpack, 93.0 KiB
+adapter: none (by the two formats)
+281 read = 281 written + 0 merged - 0 split + 0 dropped; 0 renamed, 0 transposed, 0 cast; nothing else changed

@@ -57,3 +57,9 @@ set
 testdata
 torch
 whole.safetensors
+
+# A name that calls for one file of another format is no folder's.
+$ ckpt convert whole.safetensors model.bpk --shard-size 1GB
+ckpt: model.bpk: --shard-size writes a folder of safetensors files, but the name calls for burnpack
+hint: name a folder, or leave out --shard-size
+[2]

@@ -375,7 +375,7 @@ $ ckpt convert testdata/pytorch/training.pt other.bpk --model testdata/burnpack/
 ckpt: --model is of use with --drop-orphans only
 hint: ckpt check RECORD --model MODEL tells what does not fit
 [2]
-$ ckpt convert testdata/pytorch/training.pt other.pt --optimizer testdata/pytorch/training.pt --shard-size 5GB
+$ ckpt convert testdata/pytorch/training.pt other --optimizer testdata/pytorch/training.pt --shard-size 5GB
 ckpt: --optimizer needs a place to go to
 hint: name OUT .pt, or give --optimizer-out
 [2]

@@ -133,8 +133,8 @@ class Layout {
   }
 
  private:
-  /// What was done to each module. One whose tensors have names that its kind does not know was left alone, and
-  /// the way back has to leave it alone too (BERT's `gamma` and `beta` are PyTorch's names there).
+  /// What was done to each module. One whose tensors have names that its kind does not know was left alone,
+  /// and the way back has to leave it alone too (BERT's `gamma` and `beta` are PyTorch's names there).
   std::vector<KindDecision> applied_decisions() const {
     std::vector<KindDecision> applied = report_.decisions;
     for (std::size_t i = 0; i < applied.size(); ++i)
@@ -230,7 +230,8 @@ class Layout {
     const bool is_to_burn = report_.direction == Direction::pytorch_to_burn;
     const std::string pattern = anchored_pattern(d.path);
     // A further layer is a module of its own in burn, and rules can make it one here.
-    const bool is_layer = is_to_burn && d.kind->gates != 0 && Regex("_l[1-9]\\d*(_reverse)?$").matches(tensor.name);
+    const bool is_layer =
+        is_to_burn && d.kind->gates != 0 && Regex("_l[1-9]\\d*(_reverse)?$").matches(tensor.name);
     const std::string other =
         is_layer ? fmt::format(
                        "make a list of layers of it, as burn has it: --rename '{}\\.(\\w+)_l(\\d+)"
