@@ -241,7 +241,9 @@ void verify_output(const Prepared& prepared, const std::string& path, const Talk
   Checkpoint source = prepared.checkpoint;
   Checkpoint output = written;
   std::unordered_map<std::string_view, Tensor*> outputs;
-  for (Tensor& tensor : output.tensors) outputs.emplace(tensor.name, &tensor);
+  // By the names of `written`, which stays as it is while its copy is turned.
+  for (std::size_t i = 0; i < output.tensors.size(); ++i)
+    outputs.emplace(written.tensors[i].name, &output.tensors[i]);
   for (Tensor& tensor : source.tensors) {
     const auto other = outputs.find(tensor.name);
     if (other == outputs.end() || tensor.shape.size() != 2 || !tensor.view.strides ||

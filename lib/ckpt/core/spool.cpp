@@ -34,6 +34,7 @@ template <typename File> class TemporaryBytes final : public ByteSource {
 };
 
 void append(std::FILE* file, std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;  // they may lie nowhere
   if (std::fwrite(bytes.data(), 1, bytes.size(), file) != bytes.size())
     fail(ErrorKind::io, "the temporary file cannot be written: {}", std::strerror(errno));
 }
