@@ -14,12 +14,6 @@
 namespace ckpt {
 namespace {
 
-Value numbers_json(const std::vector<std::uint64_t>& numbers) {
-  Value all = Value::array();
-  for (const std::uint64_t n : numbers) all.push(n);
-  return all;
-}
-
 /// Looks names of a conversion up.
 class Trail {
  public:
@@ -61,18 +55,6 @@ class Trail {
   std::unordered_map<std::string, const Tensor*> originals_;
   std::unordered_map<std::string_view, const Renaming*> renamings_;
 };
-
-Value source_json(const Tensor& tensor) {
-  Value row = Value::object();
-  row.set("name", tensor.name)
-      .set("dtype", name(tensor.dtype))
-      .set("shape", numbers_json(tensor.shape))
-      .set("bytes", tensor.byte_size());
-  if (const auto offset = file_offset(tensor)) row.set("offset", *offset);
-  row.set("strides",
-          numbers_json(tensor.view.strides ? *tensor.view.strides : contiguous_strides(tensor.shape)));
-  return row;
-}
 
 /// The names on the way, each with what made it: the wrappers, the rules by their numbers, --renumber.
 Value renames_json(const Renaming& renaming, const StageOptions::Parsed& stages) {
@@ -134,7 +116,7 @@ Value step_json(const Trail& trail, const Prepared& prepared, const StageOptions
   for (const Renaming* renaming : trail.renamings(step)) {
     const Tensor* tensor = trail.original(renaming->from);
     if (tensor == nullptr) continue;
-    Value source = source_json(*tensor);
+    Value source = place_json(*tensor);
     source.set("root", trail.root().substr(0, trail.root().find_last_not_of('.') + 1))
         .set("renames", renames_json(*renaming, stages));
     sources.push(std::move(source));
@@ -208,7 +190,7 @@ Value explain_tensor(const Checkpoint& original, const Prepared& prepared, const
     if (is_meant) all.push(step_json(trail, prepared, stages, i, plan));
   }
   if (!all.as<Value::Array>()->empty()) return all;
-  Value sources = Value::array().push(source_json(find_tensor(original, name)));
+  Value sources = Value::array().push(place_json(find_tensor(original, name)));
   const bool is_dropped = std::ranges::find(prepared.dropped, name) != prepared.dropped.end();
   return Value::array().push(Value::object()
                                  .set("from", std::move(sources))

@@ -15,6 +15,7 @@
 #include "ckpt/report/identity.hpp"
 #include "ckpt/report/names.hpp"
 #include "ckpt/report/number_text.hpp"
+#include "pipeline.hpp"
 #include "progress.hpp"
 
 namespace ckpt {
@@ -136,18 +137,6 @@ bool has_storage(const Checkpoint& checkpoint, const Tensor& tensor) {
   return has_storages(checkpoint) && tensor.view.source && tensor.pieces.empty();
 }
 
-Value numbers_json(const std::vector<std::uint64_t>& numbers) {
-  Value all = Value::array();
-  for (const std::uint64_t n : numbers) all.push(n);
-  return all;
-}
-
-Value texts_json(const std::vector<std::string>& texts) {
-  Value all = Value::array();
-  for (const std::string& text : texts) all.push(text);
-  return all;
-}
-
 std::string bar(std::uint64_t part, std::uint64_t whole, std::size_t width) {
   const auto length =
       whole == 0
@@ -205,8 +194,13 @@ const Tensor& find_tensor(const Checkpoint& checkpoint, const std::string& name)
       .with_hint(near.empty() ? "ckpt inspect FILE lists the names" : "did you mean: " + near);
 }
 
-Value tensor_report(const Checkpoint& checkpoint, const Tensor& tensor) {
-  TensorReader reader;
+Value numbers_json(const std::vector<std::uint64_t>& numbers) {
+  Value all = Value::array();
+  for (const std::uint64_t n : numbers) all.push(n);
+  return all;
+}
+
+Value place_json(const Tensor& tensor) {
   Value row = Value::object();
   row.set("name", tensor.name)
       .set("dtype", name(tensor.dtype))
@@ -215,8 +209,14 @@ Value tensor_report(const Checkpoint& checkpoint, const Tensor& tensor) {
   if (const auto offset = file_offset(tensor)) row.set("offset", *offset);
   row.set("strides",
           numbers_json(tensor.view.strides ? *tensor.view.strides : contiguous_strides(tensor.shape)));
+  return row;
+}
+
+Value tensor_report(const Checkpoint& checkpoint, const Tensor& tensor) {
+  TensorReader reader;
+  Value row = place_json(tensor);
   if (has_storage(checkpoint, tensor)) row.set("storage_bytes", tensor.view.source->size());
-  row.set("aliases", texts_json(aliases_of(checkpoint, tensor)));
+  row.set("aliases", strings_json(aliases_of(checkpoint, tensor)));
   if (tensor.param_id) row.set("param_id", param_id_text(*tensor.param_id));
   if (!tensor.quantization.empty()) row.set("quantization", tensor.quantization);
   if (!tensor.module_class.empty()) row.set("module_class", tensor.module_class);
@@ -226,7 +226,7 @@ Value tensor_report(const Checkpoint& checkpoint, const Tensor& tensor) {
       row.set("histogram", numbers_json(histogram_of(tensor, *statistics, reader).counts));
   }
   const Ends ends = ends_of(tensor, reader);
-  row.set("first", texts_json(ends.first)).set("last", texts_json(ends.last));
+  row.set("first", strings_json(ends.first)).set("last", strings_json(ends.last));
   return row;
 }
 

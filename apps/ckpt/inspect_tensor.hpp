@@ -18,6 +18,10 @@ bool has_storages(const Checkpoint& checkpoint);
 /// Where a tensor's first element lies in its file, in bytes; nothing where it is not a plain part of one.
 std::optional<std::uint64_t> file_offset(const Tensor& tensor);
 
+Value numbers_json(const std::vector<std::uint64_t>& numbers);
+/// What a tensor is and where it lies: name, dtype, shape, bytes, offset in the file, strides.
+Value place_json(const Tensor& tensor);
+
 /// The tensor of that name. Throws `usage` with the nearest names as the hint.
 const Tensor& find_tensor(const Checkpoint& checkpoint, const std::string& name);
 

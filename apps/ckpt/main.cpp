@@ -5,6 +5,7 @@
 #include <span>
 
 #include "ckpt/codec/json.hpp"
+#include "ckpt/core/edit_distance.hpp"
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
@@ -23,20 +24,6 @@ constexpr std::array commands{
     Command{"check", "is the file sound; does it fit a target", add_check},
     Command{"lock", "a small reviewable text of what a checkpoint must have", add_lock},
 };
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
 
 /// CLI11 says of a mistyped command only that one is required.
 [[noreturn]] void fail_unknown_command(std::string_view word) {

@@ -326,9 +326,8 @@ Account account(const Prepared& prepared) {
   }
   if (sum.read + sum.added != sum.written + sum.merged - sum.split + sum.dropped)
     fail(ErrorKind::corrupt,
-         "the tensors do not add up: {} read, {} added, {} written, {} merged, {} split, {} dropped; this is "
-         "a "
-         "fault of ckpt",
+         "the tensors do not add up: {} read, {} added, {} written, {} merged, {} split, {} dropped; this "
+         "is a fault of ckpt",
          sum.read, sum.added, sum.written, sum.merged, sum.split, sum.dropped);
   return sum;
 }

@@ -3,22 +3,10 @@
 #include <charconv>
 #include <cstdint>
 
+#include "ckpt/core/utf8.hpp"
+
 namespace ckpt::pickle {
 namespace {
-
-void append_utf8(std::string& out, std::uint32_t c) {
-  const auto put = [&](std::uint32_t byte) { out += static_cast<char>(static_cast<unsigned char>(byte)); };
-  if (c < 0x80) {
-    put(c);
-  } else if (c < 0x800) {
-    put(0xC0U | c >> 6U), put(0x80U | (c & 0x3FU));
-  } else if (c < 0x10000) {
-    put(0xE0U | c >> 12U), put(0x80U | (c >> 6U & 0x3FU)), put(0x80U | (c & 0x3FU));
-  } else {
-    put(0xF0U | c >> 18U), put(0x80U | (c >> 12U & 0x3FU)), put(0x80U | (c >> 6U & 0x3FU)),
-        put(0x80U | (c & 0x3FU));
-  }
-}
 
 std::optional<std::uint32_t> hex(std::string_view text, std::size_t at, std::size_t digits) {
   if (text.size() - at < digits) return std::nullopt;

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "ckpt/core/text.hpp"
+#include "ckpt/core/utf8.hpp"
 
 namespace ckpt {
 namespace {
@@ -35,20 +36,6 @@ std::string unicode_escape(std::string_view character) {
   if (code < 0x10000) return fmt::format("\\u{:04x}", code);
   code -= 0x10000;
   return fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (code >> 10U), 0xDC00 + (code & 0x3FFU));
-}
-
-void append_utf8(std::string& out, std::uint32_t code) {
-  const auto put = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
-  if (code < 0x80) {
-    put(code);
-  } else if (code < 0x800) {
-    put(0xC0U | code >> 6U), put(0x80U | (code & 0x3FU));
-  } else if (code < 0x10000) {
-    put(0xE0U | code >> 12U), put(0x80U | (code >> 6U & 0x3FU)), put(0x80U | (code & 0x3FU));
-  } else {
-    put(0xF0U | code >> 18U), put(0x80U | (code >> 12U & 0x3FU));
-    put(0x80U | (code >> 6U & 0x3FU)), put(0x80U | (code & 0x3FU));
-  }
 }
 
 std::optional<std::uint32_t> take_code_unit(std::string_view& text) {

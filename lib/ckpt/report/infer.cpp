@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "ckpt/core/edit_distance.hpp"
 #include "ckpt/report/name_rule.hpp"
 #include "ckpt/report/pairing.hpp"
 
@@ -18,22 +19,6 @@ constexpr std::size_t examples_of_a_family = 3;
 constexpr std::size_t most_rules = 500;
 // So often names that clash are left over and rules are sought for the others.
 constexpr std::size_t most_rounds = 8;
-
-/// Segments to exchange, put in or take out until one name is the other.
-std::size_t distance(const SegmentedName& a, const SegmentedName& b) {
-  thread_local std::vector<std::size_t> row;
-  row.resize(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
-      diagonal = above;
-    }
-  }
-  return row.back();
-}
 
 /// Segments [begin, end) of one name that stand for [to_begin, to_end) of another.
 struct Hunk {
@@ -272,8 +257,8 @@ class RuleSearch {
         if (!may_touch_rest_ || leads_astray(*moved)) return std::nullopt;
         continue;
       }
-      const std::size_t before = distance(traveller.now, *traveller.goal);
-      const std::size_t after = distance(*moved, *traveller.goal);
+      const std::size_t before = edit_distance(traveller.now, *traveller.goal);
+      const std::size_t after = edit_distance(*moved, *traveller.goal);
       if (after >= before) return std::nullopt;
       gain.nearer += (before - after) * traveller.weight;
       if (after == 0) gain.arrived += traveller.weight;

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <utility>
 
+#include "ckpt/core/edit_distance.hpp"
+
 namespace ckpt {
 namespace {
 
@@ -196,7 +198,7 @@ bool differ_in_numbers(const std::vector<std::string>& a, const std::vector<std:
 }
 
 /// Edits of characters between two texts, a run of digits being one character.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
+std::size_t name_distance(std::string_view a, std::string_view b) {
   const auto symbols = [](std::string_view text) {
     std::vector<std::string_view> out;
     for (std::size_t i = 0; i < text.size();) {
@@ -207,19 +209,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     }
     return out;
   };
-  const auto x = symbols(a);
-  const auto y = symbols(b);
-  std::vector<std::size_t> row(y.size() + 1);
-  for (std::size_t j = 0; j <= y.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= x.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= y.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (x[i - 1] == y[j - 1] ? 0U : 1U)});
-      diagonal = above;
-    }
-  }
-  return row.back();
+  return edit_distance(symbols(a), symbols(b));
 }
 
 }  // namespace
@@ -301,8 +291,8 @@ std::vector<std::size_t> nearest_names(std::string_view name, std::span<const st
   const auto segments = static_cast<std::size_t>(std::ranges::count(name, '.')) + 1;
   std::vector<Near> near;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const std::size_t edits = std::min(edit_distance(name, candidates[i]),
-                                       edit_distance(name, last_segments(candidates[i], segments)));
+    const std::size_t edits = std::min(name_distance(name, candidates[i]),
+                                       name_distance(name, last_segments(candidates[i], segments)));
     const bool is_slip = edits <= std::max<std::size_t>(2, name.size() / 5);
     const double likeness = name_likeness(name, candidates[i]);
     if (!is_slip && likeness < 0.6) continue;
@@ -323,7 +313,7 @@ std::optional<std::size_t> did_you_mean(const NamedShape& wanted, std::span<cons
   double best_score = 0;
   bool is_tie = false;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const double edits = static_cast<double>(edit_distance(wanted.name, candidates[i].name));
+    const double edits = static_cast<double>(name_distance(wanted.name, candidates[i].name));
     const double likeness = name_likeness(wanted.name, candidates[i].name);
     const double closeness =
         1 - edits / static_cast<double>(wanted.name.size() + candidates[i].name.size() + 1);
