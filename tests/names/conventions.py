@@ -12,20 +12,10 @@ import tempfile
 import time
 from pathlib import Path
 
-
-class Pair:
-    """Two lists of names with shapes, and which of them are each other."""
-
-    def __init__(self):
-        self.rows: list[tuple[str | None, str | None, list[int], list[int]]] = []
-
-    def add(self, a: str | None, b: str | None, shape: list[int], other: list[int] | None = None):
-        self.rows.append((a, b, shape, other or shape))
-
-    def both(self, a: str, b: str, out: int, into: int | None = None):
-        """Weight and bias of a linear layer, or of a norm."""
-        self.add(a + ".weight", b + ".weight", [out] if into is None else [out, into])
-        self.add(a + ".bias", b + ".bias", [out])
+from language import LANGUAGE
+from others import OTHERS
+from pair import Pair
+from vision import VISION
 
 
 def llama(layers: int, kv: int = 4) -> Pair:
