@@ -76,6 +76,10 @@ bool is_without_gaps(const std::set<std::string_view>& numbers) {
   return *values.rbegin() - *values.begin() + 1 == values.size();
 }
 
+bool counts_from(const std::set<std::string_view>& numbers, std::string_view first) {
+  return numbers.contains(first) && (first == "0" || !numbers.contains("0"));
+}
+
 /// Where two lists share most numbers, and one has a gap, a tensor may as well be missing.
 bool share_few(const std::set<std::string_view>& a, const std::set<std::string_view>& b) {
   std::size_t shared = 0;
@@ -212,7 +216,8 @@ std::vector<Zip> zips(const Series& source, std::span<const Name> sources, const
         if (a == b) continue;
         const bool one = is_without_gaps(a);
         const bool other = is_without_gaps(b);
-        zip.is_shift |= one && other && !is_proven;
+        zip.is_shift |= one && other && !is_proven && !(counts_from(a, "0") && counts_from(b, "1")) &&
+                        !(counts_from(a, "1") && counts_from(b, "0"));
         is_fit = (one && other) || ((one || other) && (is_proven || share_few(a, b)));
       }
     }

@@ -47,7 +47,9 @@ struct Zip {
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   std::vector<bool> is_reversed;  ///< for each number that varies in the target, whether it counts down
   bool is_same = false;           ///< all numbers are equal; then there is no other way
-  bool is_shift = false;          ///< both count without gaps, and no shape says that equal numbers differ
+  /// Both count without gaps, not one from 0 and the other from 1, and no shape says that equal numbers
+  /// differ: they may be parts of one list.
+  bool is_shift = false;
 };
 
 using Fits = std::function<bool(std::size_t, std::size_t)>;
