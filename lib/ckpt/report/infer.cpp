@@ -63,6 +63,7 @@ struct Traveller {
   std::optional<SegmentedName> goal;  // none for a name that is left over
   std::size_t weight = 1;             // names that it stands for
   std::size_t source = 0;             // index
+  bool is_renumbered = false;         // the goal has other numbers
 };
 
 class RuleSearch {
@@ -139,6 +140,15 @@ class RuleSearch {
       if (!is_paired[i])
         travellers_.push_back(
             {.now = segments_.split(source_[i].name), .goal = {}, .weight = 0, .source = i});
+    goal_items_.clear();
+    for (Traveller& traveller : travellers_) {
+      if (!traveller.goal) continue;
+      traveller.is_renumbered = numbers_of(traveller.now) != numbers_of(*traveller.goal);
+      for (std::size_t size = 1; size <= traveller.goal->size(); ++size)
+        if (!segments_.numbers((*traveller.goal)[size - 1]).empty())
+          goal_items_.emplace(traveller.goal->begin(),
+                              traveller.goal->begin() + static_cast<std::ptrdiff_t>(size));
+    }
     begun_ = travellers_;
     with_segment_.clear();
     at_.clear();
@@ -183,6 +193,10 @@ class RuleSearch {
     for (const SegmentPattern& p : list)
       std::ranges::copy(segments_.numbers(p.id), std::back_inserter(numbers));
     return numbers;
+  }
+
+  std::vector<std::string> numbers_of(const SegmentedName& name) const {
+    return numbers_of(literally(name, 0, name.size()));
   }
 
   bool is_numbers(const PatternList& list) const {
@@ -337,6 +351,7 @@ class RuleSearch {
         if (!may_touch_rest_ || leads_astray(*moved)) return std::nullopt;
         continue;
       }
+      if (traveller.is_renumbered && enters_other_item(*moved, traveller)) return std::nullopt;
       const std::size_t before = edit_distance(traveller.now, *traveller.goal);
       const std::size_t after = edit_distance(*moved, *traveller.goal);
       if (after >= before) return std::nullopt;
@@ -344,6 +359,22 @@ class RuleSearch {
       if (after == 0) gain.arrived += traveller.weight;
     }
     return gain;
+  }
+
+  /// Whether a name would be below the item of a list that is not its own, where it was not before: who goes
+  /// from `up.3` to `blocks.0` must not be at `blocks.3`, which others are to reach, in between.
+  bool enters_other_item(const SegmentedName& moved, const Traveller& traveller) const {
+    const auto has_prefix = [](const SegmentedName& name, const SegmentedName& prefix) {
+      return name.size() >= prefix.size() && std::ranges::equal(prefix, std::span(name).first(prefix.size()));
+    };
+    SegmentedName prefix;
+    for (const std::size_t segment : moved) {
+      prefix.push_back(segment);
+      if (!segments_.numbers(segment).empty() && goal_items_.contains(prefix) &&
+          !has_prefix(*traveller.goal, prefix) && !has_prefix(traveller.now, prefix))
+        return true;
+    }
+    return false;
   }
 
   /// Whether a name without a partner would end as a target that is somebody else's.
@@ -459,13 +490,22 @@ class RuleSearch {
       }
   }
 
-  /// What a later rule does anyway need not be done before.
+  /// What a later rule does anyway need not be done before. Only names that a rule changes can miss it.
   void drop_idle(std::vector<NameRule>& rules) {
+    std::vector<std::vector<std::size_t>> changed(rules.size());
     const std::vector<SegmentedName> wanted = results(rules);
+    for (std::size_t name = 0; name < begun_.size(); ++name) {
+      SegmentedName now = begun_[name].now;
+      for (std::size_t i = 0; i < rules.size(); ++i)
+        if (auto moved = rules[i].apply(now, segments_); moved && *moved != now)
+          now = std::move(*moved), changed[i].push_back(name);
+    }
     for (std::size_t i = rules.size(); i-- > 0;) {
       std::vector<NameRule> fewer = rules;
       fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
-      if (have_results(fewer, wanted)) rules = std::move(fewer);
+      if (std::ranges::all_of(
+              changed[i], [&](std::size_t name) { return result(begun_[name].now, fewer) == wanted[name]; }))
+        rules = std::move(fewer);
     }
   }
 
@@ -478,6 +518,7 @@ class RuleSearch {
   std::unordered_map<std::size_t, std::vector<std::size_t>>
       with_segment_;                                         // travellers, also those that were
   std::unordered_map<SegmentedName, std::size_t, Hash> at_;  // where they are now
+  std::unordered_set<SegmentedName, Hash> goal_items_;       // beginnings of goals that end in a number
   std::vector<std::size_t> everybody_;
   std::size_t last_no_ = SIZE_MAX;
   bool may_touch_rest_ = true;

@@ -105,9 +105,12 @@ class Pairing {
       return !is_identical(p) && is_outvoted(p.family, p.source, p.target);
     });
     drop_unfounded();
-    // Other numbers make another rule.
+    // Each item of a series has a number that needs its own rule; one tensor of a module stands for all.
+    std::set<std::pair<std::size_t, std::size_t>> modules;
     for (std::size_t i = 0; i < result_.size(); ++i)
-      if (templates_[result_[i].family].source_series != nullptr) result_[i].family = templates_.size() + i;
+      if (templates_[result_[i].family].source_series != nullptr &&
+          modules.emplace(sources_[result_[i].source].module, targets_[result_[i].target].module).second)
+        result_[i].family = templates_.size() + i;
     return std::move(result_);
   }
 
