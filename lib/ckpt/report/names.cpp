@@ -33,8 +33,8 @@ struct Synonyms {
 };
 
 constexpr std::array<Synonyms, 26> synonyms{{
-    {Family::parameter, {"weight", "gamma", "scale", "kernel", "g", "w", "lambda1"}},
-    {Family::parameter, {"bias", "beta", "shift", "b"}},
+    {Family::parameter, {"weight", "gamma", "scale", "kernel", "lambda1"}},
+    {Family::parameter, {"bias", "beta", "shift"}},
     {Family::parameter, {"running_mean", "moving_mean"}},
     {Family::parameter, {"running_var", "moving_var", "moving_variance"}},
     {Family::none, {"layers", "layer", "blocks", "block", "h", "resblocks"}},
@@ -101,6 +101,10 @@ constexpr std::array<Phrase, 7> phrases{{
     {{"output", "dense"}, "fc2"},
     {{"output", "LayerNorm"}, "ffn_norm"},
 }};
+
+// Parameters that some call by a letter.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> letters{
+    {{"w", "weight"}, {"g", "gamma"}, {"b", "bias"}}};
 
 // The parts of a gated feed-forward layer: their numbers, and the names that others have for them.
 constexpr std::array<std::array<std::string_view, 3>, 3> gated_set{{
@@ -305,6 +309,8 @@ std::vector<std::string_view> spoken_segments(std::string_view name) {
     add(phrase.stands_for);
     segments.insert(segments.end(), after.begin(), after.end());
   }
+  for (const auto& [letter, stands_for] : letters)
+    if (segments.size() > 1 && segments.back() == letter) segments.back() = stands_for;
   return segments;
 }
 

@@ -118,7 +118,9 @@ Kinds::Kinds(std::span<const Name> names) {
       const auto [found, is_new] = ids.emplace(std::move(key), of_shape.size());
       if (is_new) of_shape.emplace_back();
       of_shape[found->second].insert(name.numbers[place]);
-      shapes_of_item[item_of(name, place)].insert(found->second);
+      // Scalars are alike in everything.
+      std::set<std::size_t>& shapes = shapes_of_item[item_of(name, place)];
+      if (!name.tensor->shape.empty()) shapes.insert(found->second);
     }
   std::map<std::set<std::size_t>, const std::set<std::size_t>*> unions;
   for (const Name& name : names) {
@@ -177,11 +179,35 @@ std::vector<Series> every_series(const NameParts& parts, Texts& texts) {
   return all;
 }
 
+bool count_differently(const std::set<std::size_t>& a, const std::set<std::size_t>& b, const Texts& texts) {
+  if (std::ranges::includes(a, b) || std::ranges::includes(b, a)) return false;
+  std::set<std::string_view> x, y;
+  for (const std::size_t number : a) x.insert(texts.text(number));
+  for (const std::size_t number : b) y.insert(texts.text(number));
+  return (is_without_gaps(x) && is_without_gaps(y)) || share_few(x, y);
+}
+
+bool is_complete(const Series& series, std::span<const Name> names, const Kinds& kinds) {
+  for (const std::size_t place : series.varying) {
+    std::set<std::size_t> numbers;
+    for (const std::size_t member : series.members) numbers.insert(names[member].numbers[place]);
+    std::set<const std::set<std::size_t>*> seen;
+    for (const std::size_t member : series.members) {
+      const std::set<std::size_t>& kind = kinds.numbers(member, place);
+      if (seen.insert(&kind).second && !std::ranges::includes(numbers, kind)) return false;
+    }
+  }
+  return true;
+}
+
 std::vector<Zip> zips(const Series& source, std::span<const Name> sources, const Series& target,
                       std::span<const Name> targets, const Texts& texts, const Fits& fits) {
   const std::size_t places = source.varying.size();
   const bool is_one_by_one = places == target.varying.size();
   if (source.members.size() != target.members.size()) return {};
+  // Names with as many numbers vary in the same of them.
+  if (is_one_by_one && source.fixed.size() == target.fixed.size() && source.varying != target.varying)
+    return {};
   if (!is_one_by_one && std::min(places, target.varying.size()) != 1) return {};
   const auto from = numbers_of(source, sources);
 
@@ -189,7 +215,7 @@ std::vector<Zip> zips(const Series& source, std::span<const Name> sources, const
   const unsigned ways = is_one_by_one && places <= most_reversible ? 1U << places : 1U;
   for (unsigned way = 0; way < ways; ++way) {
     Series turned = target;
-    Zip zip{.pairs = {}, .is_reversed = {}, .is_same = false, .is_shift = false};
+    Zip zip{.pairs = {}, .is_reversed = {}, .is_same = false, .is_shift = false, .is_sound = true};
     for (std::size_t i = 0; i < target.varying.size(); ++i) zip.is_reversed.push_back((way >> i & 1U) != 0);
     if (way != 0) sort_by_numbers(turned.members, targets, turned.varying, zip.is_reversed, texts);
     bool is_fit = true;
@@ -218,7 +244,7 @@ std::vector<Zip> zips(const Series& source, std::span<const Name> sources, const
         const bool other = is_without_gaps(b);
         zip.is_shift |= one && other && !is_proven && !(counts_from(a, "0") && counts_from(b, "1")) &&
                         !(counts_from(a, "1") && counts_from(b, "0"));
-        is_fit = (one && other) || ((one || other) && (is_proven || share_few(a, b)));
+        zip.is_sound &= (one && other) || ((one || other) && (is_proven || share_few(a, b)));
       }
     }
     if (is_fit) all.push_back(std::move(zip));

@@ -50,13 +50,21 @@ struct Zip {
   /// Both count without gaps, not one from 0 and the other from 1, and no shape says that equal numbers
   /// differ: they may be parts of one list.
   bool is_shift = false;
+  /// Both count without gaps, or share few numbers, or it is certain that equal numbers are not the same.
+  bool is_sound = true;
 };
 
 using Fits = std::function<bool(std::size_t, std::size_t)>;
 
-/// The ways in which one series can be the other item by item under other numbers: all shapes fit in order,
-/// or in the reverse order of some numbers; and if numbers are renumbered one by one, both count without
-/// gaps, or share few numbers, or it is certain that equal numbers are not the same.
+/// Whether lists with these numbers, as ids, count differently rather than that each lacks some items.
+bool count_differently(const std::set<std::size_t>& a, const std::set<std::size_t>& b, const Texts& texts);
+
+/// Whether no item of the kind lacks the tensor that this is a series of: items of an incomplete one would be
+/// counted wrongly.
+bool is_complete(const Series& series, std::span<const Name> names, const Kinds& kinds);
+
+/// The ways in which one series can be the other item by item: all shapes fit in order, or in the reverse
+/// order of some numbers.
 std::vector<Zip> zips(const Series& source, std::span<const Name> sources, const Series& target,
                       std::span<const Name> targets, const Texts& texts, const Fits& fits);
 

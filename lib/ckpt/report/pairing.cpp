@@ -134,6 +134,10 @@ class Pairing {
       const auto found = target_by_name_.find(source.tensor->name);
       if (found == target_by_name_.end() || targets_[found->second].shape != source.shape) continue;
       if (doubtful_.contains(s)) continue;
+      for (std::size_t i = 0; i < source.numbers.size(); ++i)
+        if (count_differently(source_kinds_.numbers(s, i), target_kinds_.numbers(found->second, i), texts_))
+          doubtful_.insert(s);
+      if (doubtful_.contains(s)) continue;
       const auto [family, is_new] = family_of_class.try_emplace(source.name_class, templates_.size());
       if (is_new)
         templates_.push_back({.source_class = source.name_class,
@@ -357,7 +361,7 @@ class Pairing {
       const std::size_t number = slots[i].from != no_id ? slots[i].from : slots[i].meets;
       const std::set<std::size_t>& b = target_kinds_.numbers(t, i);
       if (number == no_id) {
-        if (has_free_list && b.size() > 1) return true;
+        if (has_free_list && b.size() > 1 && !is_known_item(s, t)) return true;
         continue;
       }
       if (reversed_.contains({list_of(sources_[s], number), list_of(targets_[t], i)})) return true;
@@ -401,6 +405,10 @@ class Pairing {
             by != covered.end() && by->second > source.members.size())
           continue;
         if (likeness_.of_names(source.segments, target->segments) < least_zip_likeness) continue;
+        // Lists of one form may well count the same, with a tensor missing here and there.
+        if (source.varying.size() == target->varying.size() &&
+            !(is_complete(source, sources_, source_kinds_) && is_complete(*target, targets_, target_kinds_)))
+          continue;
         std::vector<Zip> ways = zips(source, sources_, *target, targets_, texts_, fits_here);
         if (ways.empty()) continue;
         candidates.push_back({&source, target, std::move(ways)});
@@ -409,16 +417,29 @@ class Pairing {
         for (const std::size_t member : source.members)
           covered.try_emplace({member, each->target->of->id}, source.members.size());
     }
-    // A list counts down where shapes leave no other way.
+    // A list counts down where shapes leave no other way for the series of several modules, and for none the
+    // other.
+    constexpr std::size_t least_items = 3;
+    std::map<std::pair<std::size_t, std::size_t>, std::set<std::string>> down, up;
     for (const Candidate& each : candidates) {
       if (likeness_.of_names(each.source->segments, each.target->segments) < least_list_likeness) continue;
-      for (std::size_t i = 0; i < each.source->varying.size(); ++i)
-        if (std::ranges::all_of(each.ways, [&](const Zip& way) { return way.is_reversed[i]; }))
-          reversed_.insert(lists_of(*each.source, *each.target, i));
+      for (std::size_t i = 0; i < each.source->varying.size(); ++i) {
+        std::set<std::size_t> numbers;
+        for (const std::size_t member : each.source->members)
+          numbers.insert(sources_[member].numbers[each.source->varying[i]]);
+        const auto is_down = [&](const Zip& way) { return way.is_reversed[i]; };
+        const std::string module(module_of(each.source->of->pattern()));
+        if (std::ranges::none_of(each.ways, is_down))
+          up[lists_of(*each.source, *each.target, i)].insert(module);
+        else if (std::ranges::all_of(each.ways, is_down) && numbers.size() >= least_items)
+          down[lists_of(*each.source, *each.target, i)].insert(module);
+      }
     }
+    for (const auto& [lists, modules] : down)
+      if (modules.size() >= 2 && !up.contains(lists)) reversed_.insert(lists);
     for (const Candidate& each : candidates)
       for (const Zip& way : each.ways) {
-        bool is_right = true;
+        bool is_right = way.is_sound;
         for (std::size_t i = 0; i < way.is_reversed.size(); ++i)
           is_right &= way.is_reversed[i] == (each.source->varying.size() == each.target->varying.size() &&
                                              reversed_.contains(lists_of(*each.source, *each.target, i)));
@@ -441,6 +462,22 @@ class Pairing {
       else renumbered_[{items->source_list, items->target_list}].push_back(items);
     }
     std::erase_if(templates_, [&](const Template& each) { return dropped.contains(&items_[each.items]); });
+  }
+
+  /// Whether two names are below items that series of several modules say are each other.
+  bool is_known_item(std::size_t s, std::size_t t) {
+    for (const auto& [lists, known] : renumbered_)
+      for (const Items* items : known) {
+        if (items->voices() < 2) continue;
+        for (std::size_t i = 0; i < sources_[s].numbers.size(); ++i) {
+          if (list_of(sources_[s], i) != lists.first) continue;
+          const auto item = items->pairs.find(through_number(sources_[s].tensor->name, i));
+          if (item != items->pairs.end() && targets_[t].tensor->name.starts_with(item->second) &&
+              !is_digit(targets_[t].tensor->name[item->second.size()]))
+            return true;
+        }
+      }
+    return false;
   }
 
   /// Whether a name is below an item that the series of so many modules say is another one than the other's.
