@@ -23,7 +23,7 @@ constexpr double least_score = 0.38;
 // What a module whose other tensors are paired says of the rest.
 constexpr double neighbour_weight = 0.3;
 // A bias is taken before the weight that it belongs to.
-constexpr double loose_weight = 0.2;
+constexpr double loose_weight = 0.15;
 // What modules say that stand beside it in the same one.
 constexpr double outer_weight = 0.1;
 // A template that finds a place for all names of its form, against one that fits some by chance.
