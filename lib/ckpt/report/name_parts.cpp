@@ -22,6 +22,10 @@ std::size_t Texts::id(std::string_view text) {
 
 bool Texts::is_number(std::size_t id) const { return std::ranges::all_of(text(id), is_digit); }
 
+std::size_t shape_id(Texts& texts, DType dtype, const Shape& shape) {
+  return texts.id(std::to_string(static_cast<int>(info(dtype).kind)) + to_string(shape));
+}
+
 NameParts::NameParts(std::span<const NamedShape> tensors, Texts& texts) {
   std::vector<std::pair<std::string, std::vector<std::string>>> patterns;  // and the literals in it
   struct Module {
@@ -31,8 +35,7 @@ NameParts::NameParts(std::span<const NamedShape> tensors, Texts& texts) {
   for (const NamedShape& tensor : tensors) {
     Name name;
     name.tensor = &tensor;
-    name.shape =
-        texts.id(std::to_string(static_cast<int>(info(tensor.dtype).kind)) + to_string(tensor.shape));
+    name.shape = shape_id(texts, tensor.dtype, tensor.shape);
     auto& [pattern, literals] = patterns.emplace_back();
     literals.emplace_back();
     for (std::size_t i = 0; i < tensor.name.size();) {

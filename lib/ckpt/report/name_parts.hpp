@@ -28,6 +28,9 @@ class Texts {
   std::vector<const std::string*> texts_;
 };
 
+/// The id of a shape and the class of a type, which partners share.
+std::size_t shape_id(Texts& texts, DType dtype, const Shape& shape);
+
 /// One name, taken apart; all texts are ids.
 struct Name {
   const NamedShape* tensor = nullptr;

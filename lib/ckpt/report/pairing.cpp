@@ -30,6 +30,8 @@ constexpr double outer_weight = 0.1;
 constexpr double support_weight = 0.1;
 // A matrix whose shape nothing else has.
 constexpr double unique_shape_weight = 0.3;
+// A matrix that need not be transposed, where none is known to be.
+constexpr double exact_weight = 0.05;
 // A series of matrices that are not all of one shape.
 constexpr double telling_series_weight = 0.3;
 // Series of one shape are each other's only if they are called more alike, or their modules are.
@@ -89,7 +91,21 @@ class Pairing {
     for (const Name& name : targets_) ++shapes_of_target_[name.shape], shape_of_id_[name.shape] = name.tensor;
   }
 
+  /// Whether some matrix of either list is in the other transposed only.
+  bool has_transposed() {
+    const auto lacks = [&](const std::vector<Name>& names, const auto& others) {
+      return std::ranges::any_of(names, [&](const Name& name) {
+        const NamedShape& tensor = *name.tensor;
+        if (tensor.shape.size() != 2 || others.contains(name.shape)) return false;
+        return others.contains(shape_id(texts_, tensor.dtype, {tensor.shape[1], tensor.shape[0]}));
+      });
+    };
+    return lacks(sources_, shapes_of_target_) || lacks(targets_, shapes_of_source_);
+  }
+
   std::vector<NamePair> run() {
+    is_transposed_ = has_transposed();
+
     make_zips();
     doubt_named_items();
     take_identical();
@@ -675,6 +691,7 @@ class Pairing {
     const Name& source = sources_[s];
     const Name& target = targets_[t];
     double sum = candidate.likeness + support_weight * candidate.support + neighbour_score(source, target);
+    if (!is_transposed_ && source.shape == target.shape) sum += exact_weight;
     if (candidate.is_telling) sum += telling_series_weight;
     if (source.module_size > 1 && target.module_size > 1 && source.module_rank != target.module_rank)
       sum -= module_kind_weight;
@@ -791,6 +808,7 @@ class Pairing {
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> lists_;  // by class and place
   std::set<std::pair<std::size_t, std::size_t>> reversed_;            // lists, one of which counts down
   std::map<std::pair<const std::set<std::size_t>*, const std::set<std::size_t>*>, bool> differ_;
+  bool is_transposed_ = false;
   std::vector<Items> items_;
   // By their lists, items that are each other.
   std::map<std::pair<std::size_t, std::size_t>, std::vector<const Items*>> renumbered_;
