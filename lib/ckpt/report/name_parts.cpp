@@ -10,8 +10,6 @@ namespace {
 // Names with more numbers than this keep the last ones as they are.
 constexpr std::size_t most_numbers = 6;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 }  // namespace
 
 std::size_t Texts::id(std::string_view text) {
@@ -112,6 +110,11 @@ void NameParts::rename_third_norms(Texts& texts) {
     if (number == '2') segment = texts.id("cross_attn_norm");
     if (number == '3') segment = texts.id("ffn_norm");
   }
+}
+
+std::string_view module_of(std::string_view name) {
+  const std::size_t dot = name.find_last_of("./");
+  return dot == std::string_view::npos ? std::string_view{} : name.substr(0, dot);
 }
 
 std::string_view before_number(std::string_view name, std::size_t place) {

@@ -13,6 +13,8 @@
 
 namespace ckpt {
 
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 /// No id, no index, no number.
 constexpr std::size_t no_id = SIZE_MAX;
 
@@ -43,6 +45,9 @@ struct Name {
   std::size_t module_rank = 0;        ///< the most dimensions that a tensor of the module has
   std::size_t module_size = 0;        ///< tensors of the module
   bool is_taken = false;
+
+  /// A matrix, or a vector of a norm: not one that goes with a matrix.
+  bool is_own_kind() const { return tensor->shape.size() == module_rank; }
 };
 
 /// Names that differ in numbers only, of tensors with as many dimensions in modules of one kind: the bias of
@@ -67,6 +72,9 @@ struct NameParts {
   /// layer.
   void rename_third_norms(Texts& texts);
 };
+
+/// A name without its last segment; empty where it has one only.
+std::string_view module_of(std::string_view name);
 
 /// The text of a name up to its number of that place, which is left out: what the items of a list share.
 std::string_view before_number(std::string_view name, std::size_t place);

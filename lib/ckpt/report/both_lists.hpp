@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ckpt/report/name_parts.hpp"
+#include "ckpt/report/numbering.hpp"
+
+namespace ckpt {
+
+/// The names of both lists that are to be paired, and what is asked of them again and again.
+class BothLists {
+ public:
+  BothLists(std::span<const NamedShape> source, std::span<const NamedShape> target);
+  BothLists(const BothLists&) = delete;
+  BothLists& operator=(const BothLists&) = delete;
+
+  Texts texts;
+  NameParts source_parts, target_parts;
+  std::vector<Name>& sources = source_parts.names;
+  std::vector<Name>& targets = target_parts.names;
+  Kinds source_kinds{sources}, target_kinds{targets};
+  std::unordered_map<std::string, std::size_t> target_by_name;
+
+  /// Whether the tensors, by their indices, may be each other by their shapes.
+  bool fits(std::size_t source, std::size_t target);
+
+  /// The list whose items a name counts at a place, whatever the numbers before it are.
+  std::size_t list_of(const Name& name, std::size_t place);
+
+  bool have_one_name(std::size_t source, std::size_t target) const {
+    return sources[source].tensor->name == targets[target].tensor->name;
+  }
+
+ private:
+  std::unordered_map<std::size_t, const NamedShape*> shape_of_id_;
+  std::unordered_map<std::uint64_t, bool> fits_;
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> lists_;  // by class and place
+};
+
+}  // namespace ckpt

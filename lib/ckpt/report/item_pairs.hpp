@@ -1,0 +1,83 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "ckpt/report/both_lists.hpp"
+#include "ckpt/report/likeness.hpp"
+#include "ckpt/report/name_template.hpp"
+#include "ckpt/report/numbering.hpp"
+
+namespace ckpt {
+
+/// Which items are each other in lists that count differently: `input_blocks.4` and
+/// `down_blocks.1.resnets.0`, or `layers.1` of 1, 2, 3 and `blocks.0` of 0, 1, 2. Series of one source and
+/// one target that fit in order propose it; where they disagree, the series of more modules are believed.
+class ItemPairs {
+ public:
+  ItemPairs(BothLists& lists, Likeness& likeness) : lists_(lists), likeness_(likeness) {}
+
+  /// Finds them, and adds the series that are each other to the templates, with pointers to what is kept
+  /// here.
+  void find(std::vector<Template>& templates);
+
+  /// Whether a name may be another tensor on the other side, although it is there with the same shape.
+  bool is_doubtful(std::size_t source) const { return doubtful_.contains(source); }
+  void doubt(std::size_t source) { doubtful_.insert(source); }
+
+  /// Whether one of two lists counts down: shapes leave no other way.
+  bool is_reversed(std::size_t source_list, std::size_t target_list) const {
+    return reversed_.contains({source_list, target_list});
+  }
+
+  /// Whether two names are below items that series of several modules say are each other.
+  bool is_known_item(std::size_t s, std::size_t t);
+
+  /// Whether a name is below an item that the series of so many modules say is another one than the other's.
+  bool is_renumbered(std::size_t s, std::size_t t, std::size_t least);
+
+ private:
+  struct Candidate {
+    const Series *source, *target;
+    std::vector<Zip> ways;
+  };
+  struct Items {
+    std::size_t source_list = 0;  // ids
+    std::size_t target_list = 0;
+    std::map<std::string_view, std::string_view> pairs;
+    std::vector<std::pair<std::size_t, std::size_t>> examples;  // names below them
+    std::set<std::size_t> source_modules, target_modules;       // of which series say so
+    std::size_t voices() const { return std::min(source_modules.size(), target_modules.size()); }
+  };
+  using ListPair = std::pair<std::size_t, std::size_t>;
+
+  std::vector<Candidate> candidates();
+  bool may_zip(const Series& source, const Series& target);
+  void find_reversed(const std::vector<Candidate>& candidates);
+  bool runs_as_known(const Candidate& candidate, const Zip& way);
+  void add_zip(const Series& source, const Series& target, const Zip& zip, std::vector<Template>& templates);
+  std::size_t add_items(const Series& source, const Series& target, const Zip& zip);
+  void drop_outnumbered_items(std::vector<Template>& templates);
+  void doubt_named_items();
+  ListPair lists_of(const Series& source, const Series& target, std::size_t i);
+  std::vector<std::size_t> shapes_of(const Series& series, const std::vector<Name>& names);
+
+  BothLists& lists_;
+  Likeness& likeness_;
+  std::vector<Series> source_series_{every_series(lists_.source_parts, lists_.texts)};
+  std::vector<Series> target_series_{every_series(lists_.target_parts, lists_.texts)};
+  std::unordered_map<std::size_t, std::size_t> unordered_shape_;
+  std::set<ListPair> reversed_;  // one of which counts down
+  std::vector<Items> items_;
+  std::map<ListPair, std::vector<const Items*>> renumbered_;
+  std::unordered_set<std::size_t> doubtful_;  // sources
+};
+
+}  // namespace ckpt
