@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,11 +35,22 @@ class BothLists {
   /// The list whose items a name counts at a place, whatever the numbers before it are.
   std::size_t list_of(const Name& name, std::size_t place);
 
+  /// Whether two lists have each a number that the other has not, in whatever items: they count differently.
+  bool differ(std::size_t source_list, std::size_t target_list);
+
+  /// Whether two names with the same numbers count the same lists with them.
+  bool count_alike(std::size_t source, std::size_t target);
+
   bool have_one_name(std::size_t source, std::size_t target) const {
     return sources[source].tensor->name == targets[target].tensor->name;
   }
 
  private:
+  using Numbers = std::map<std::size_t, std::set<std::size_t>>;  // of all items, by list
+  Numbers numbers_in(const std::vector<Name>& names);
+
+  Numbers source_numbers_, target_numbers_;
+  std::map<std::pair<std::size_t, std::size_t>, bool> differ_;  // by lists
   std::unordered_map<std::size_t, const NamedShape*> shape_of_id_;
   std::unordered_map<std::uint64_t, bool> fits_;
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> lists_;  // by class and place

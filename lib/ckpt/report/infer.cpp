@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "ckpt/core/edit_distance.hpp"
+#include "ckpt/report/both_lists.hpp"
 #include "ckpt/report/name_rule.hpp"
 #include "ckpt/report/pairing.hpp"
 
@@ -544,7 +545,7 @@ std::string numbers_of(std::string_view name) {
 /// `astray` are the names that do.
 std::optional<Inference> verified(std::span<const NamedShape> source, std::span<const NamedShape> target,
                                   const std::vector<NamePair>& pairs, const std::vector<std::string>& rules,
-                                  const ApplyRules& apply, std::set<std::size_t>& astray) {
+                                  const ApplyRules& apply, BothLists& lists, std::set<std::size_t>& astray) {
   const std::vector<std::string> results = apply(rules, names_of(source));
   std::unordered_map<std::string_view, std::size_t> target_by_name;
   for (std::size_t i = 0; i < target.size(); ++i) target_by_name.emplace(target[i].name, i);
@@ -579,6 +580,10 @@ std::optional<Inference> verified(std::span<const NamedShape> source, std::span<
     const bool is_right = wanted != goal.end()
                               ? wanted->second == found->second
                               : is_free && numbers_of(results[i]) == numbers_of(source[i].name);
+    if (is_right && is_free && !lists.count_alike(i, found->second)) {
+      inference.left_in_source.push_back(source[i].name);
+      continue;
+    }
     if (!is_right) {
       astray.insert(i);
       if (const auto owner = std::ranges::find(pairs, found->second, &NamePair::target); owner != pairs.end())
@@ -612,14 +617,14 @@ std::optional<Inference> verified(std::span<const NamedShape> source, std::span<
 /// names that do when no name without a partner is touched.
 std::optional<Inference> inferred(std::span<const NamedShape> source, std::span<const NamedShape> target,
                                   const std::vector<NamePair>& pairs, const ApplyRules& apply,
-                                  std::set<std::size_t>& astray) {
+                                  BothLists& lists, std::set<std::size_t>& astray) {
   std::optional<Inference> best;
   // Some names of each family, then all of them, then without touching any other.
   for (const auto& [with_all, may_touch_rest] : {std::pair(false, true), {true, true}, {true, false}}) {
     RuleSearch search(source, target, pairs);
     std::vector<std::string> rules;
     for (const NameRule& rule : search.run(with_all, may_touch_rest)) rules.push_back(search.text(rule));
-    std::optional<Inference> inference = verified(source, target, pairs, rules, apply, astray);
+    std::optional<Inference> inference = verified(source, target, pairs, rules, apply, lists, astray);
     if (!inference) continue;
     if (!best || inference->pairs.size() > best->pairs.size()) best = std::move(inference);
     if (best->pairs.size() >= pairs.size()) break;
@@ -632,19 +637,20 @@ std::optional<Inference> inferred(std::span<const NamedShape> source, std::span<
 Inference infer_rules(std::span<const NamedShape> source, std::span<const NamedShape> target,
                       const ApplyRules& apply) {
   std::vector<NamePair> pairs = pair_names(source, target);
+  BothLists lists(source, target);
   const auto moves = [&](const NamePair& pair) {
     return source[pair.source].name != target[pair.target].name;
   };
   std::set<std::size_t> astray;
   for (std::size_t round = 0; round < most_rounds; ++round) {
-    if (std::optional<Inference> found = inferred(source, target, pairs, apply, astray)) return *found;
+    if (std::optional<Inference> found = inferred(source, target, pairs, apply, lists, astray)) return *found;
     // Names that get into each other's way are left over; the others need not suffer.
     if (std::erase_if(pairs, [&](const NamePair& p) { return moves(p) && astray.contains(p.source); }) == 0)
       break;
   }
   // Without a rule nothing moves, and nothing clashes.
   std::erase_if(pairs, moves);
-  return verified(source, target, pairs, {}, apply, astray).value();
+  return verified(source, target, pairs, {}, apply, lists, astray).value();
 }
 
 std::optional<BestRule> best_rule(std::span<const NamedShape> missing, std::span<const NamedShape> unused,
@@ -655,8 +661,9 @@ std::optional<BestRule> best_rule(std::span<const NamedShape> missing, std::span
   const std::optional<NameRule> rule = search.best();
   if (!rule) return std::nullopt;
   const std::string text = search.text(*rule);
+  BothLists lists(unused, missing);
   std::set<std::size_t> astray;
-  const std::optional<Inference> inference = verified(unused, missing, pairs, {text}, apply, astray);
+  const std::optional<Inference> inference = verified(unused, missing, pairs, {text}, apply, lists, astray);
   if (!inference || inference->pairs.empty()) return std::nullopt;
   return BestRule{text, inference->pairs.size()};
 }

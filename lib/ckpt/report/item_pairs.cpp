@@ -119,9 +119,13 @@ bool ItemPairs::runs_as_known(const Candidate& candidate, const Zip& way) {
 void ItemPairs::find(std::vector<Template>& templates) {
   const std::vector<Candidate> all = candidates();
   find_reversed(all);
+  const auto may_count_so = [&](const auto& pair) {
+    return structure_.may_count_so(pair.first, pair.second);
+  };
   for (const Candidate& each : all)
     for (const Zip& way : each.ways)
-      if (way.is_sound && runs_as_known(each, way)) add_zip(*each.source, *each.target, way, templates);
+      if (way.is_sound && runs_as_known(each, way) && std::ranges::all_of(way.pairs, may_count_so))
+        add_zip(*each.source, *each.target, way, templates);
   drop_outnumbered_items(templates);
   doubt_named_items();
 }

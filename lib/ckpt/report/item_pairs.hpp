@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ckpt/report/both_lists.hpp"
+#include "ckpt/report/item_structure.hpp"
 #include "ckpt/report/likeness.hpp"
 #include "ckpt/report/name_template.hpp"
 #include "ckpt/report/numbering.hpp"
@@ -22,7 +23,8 @@ namespace ckpt {
 /// one target that fit in order propose it; where they disagree, the series of more modules are believed.
 class ItemPairs {
  public:
-  ItemPairs(BothLists& lists, Likeness& likeness) : lists_(lists), likeness_(likeness) {}
+  ItemPairs(BothLists& lists, Likeness& likeness, const ItemStructure& structure)
+      : lists_(lists), likeness_(likeness), structure_(structure) {}
 
   /// Finds them, and adds the series that are each other to the templates, with pointers to what is kept
   /// here.
@@ -71,6 +73,7 @@ class ItemPairs {
 
   BothLists& lists_;
   Likeness& likeness_;
+  const ItemStructure& structure_;
   std::vector<Series> source_series_{every_series(lists_.source_parts, lists_.texts)};
   std::vector<Series> target_series_{every_series(lists_.target_parts, lists_.texts)};
   std::unordered_map<std::size_t, std::size_t> unordered_shape_;

@@ -110,8 +110,9 @@ bool TemplateFinder::counts_otherwise(std::size_t s, std::size_t t, const std::v
       if (has_free_list && b.size() > 1 && !items_.is_known_item(s, t)) return true;
       continue;
     }
-    if (items_.is_reversed(lists_.list_of(lists_.sources[s], number), lists_.list_of(lists_.targets[t], i)))
-      return true;
+    const std::size_t source_list = lists_.list_of(lists_.sources[s], number);
+    const std::size_t target_list = lists_.list_of(lists_.targets[t], i);
+    if (items_.is_reversed(source_list, target_list) || lists_.differ(source_list, target_list)) return true;
     const std::set<std::size_t>& a = lists_.source_kinds.numbers(s, number);
     const auto [known, is_new] = differ_.try_emplace({&a, &b}, false);
     if (is_new) known->second = !std::ranges::includes(a, b) && !std::ranges::includes(b, a);
@@ -133,7 +134,8 @@ bool TemplateFinder::hold(const NameClass& source, const NameClass& target, Temp
     if (found == lists_.target_by_name.end() || lists_.targets[found->second].name_class != target.id)
       continue;
     if (!lists_.fits(s, found->second) || !reached.insert(found->second).second) return false;
-    if (counts_otherwise(s, found->second, candidate.slots) || items_.is_renumbered(s, found->second, 2))
+    if (counts_otherwise(s, found->second, candidate.slots) || items_.is_renumbered(s, found->second, 2) ||
+        !structure_.may_count_so(s, found->second))
       continue;
     candidate.pairs.emplace_back(s, found->second);
   }

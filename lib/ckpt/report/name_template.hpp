@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ckpt/report/both_lists.hpp"
+#include "ckpt/report/item_structure.hpp"
 
 namespace ckpt {
 
@@ -40,7 +41,8 @@ class ItemPairs;
 /// Finds the templates between classes of names, which may hold for the same names.
 class TemplateFinder {
  public:
-  TemplateFinder(BothLists& lists, ItemPairs& items) : lists_(lists), items_(items) {}
+  TemplateFinder(BothLists& lists, ItemPairs& items, const ItemStructure& structure)
+      : lists_(lists), items_(items), structure_(structure) {}
 
   /// Adds all that hold between two classes: every name that they yield, if it exists, has a fitting shape.
   /// Only partners that keep the most numbers of a name, or all but one of several, are thought of.
@@ -56,6 +58,7 @@ class TemplateFinder {
 
   BothLists& lists_;
   ItemPairs& items_;
+  const ItemStructure& structure_;
   std::map<std::pair<const std::set<std::size_t>*, const std::set<std::size_t>*>, bool> differ_;
 };
 

@@ -122,6 +122,12 @@ Kinds::Kinds(std::span<const Name> names) {
       std::set<std::size_t>& shapes = shapes_of_item[item_of(name, place)];
       if (!name.tensor->shape.empty()) shapes.insert(found->second);
     }
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> first_numbers;
+  for (const Name& name : names)
+    for (std::size_t place = 0; place < name.numbers.size(); ++place)
+      if (const std::pair key(name.name_class, place);
+          first_numbers.emplace(key, name.numbers[place]).first->second != name.numbers[place])
+        counted_.insert(key);
   std::map<std::set<std::size_t>, const std::set<std::size_t>*> unions;
   for (const Name& name : names) {
     auto& sets = of_name_.emplace_back();

@@ -25,9 +25,15 @@ class Kinds {
     return *of_name_[name][place];
   }
 
+  /// Whether names of one class have several numbers at this place, in items of whatever kind.
+  bool is_counted(const Name& name, std::size_t place) const {
+    return counted_.contains({name.name_class, place});
+  }
+
  private:
   std::deque<std::set<std::size_t>> sets_;
   std::vector<std::vector<const std::set<std::size_t>*>> of_name_;
+  std::set<std::pair<std::size_t, std::size_t>> counted_;  // classes and places
 };
 
 /// Names of one class in the order of those of their numbers that vary, the others being the same in all.

@@ -55,7 +55,7 @@ class Pairing {
     is_transposed_ = has_transposed();
     items_.find(templates_);
     take_identical();
-    TemplateFinder finder(lists_, items_);
+    TemplateFinder finder(lists_, items_, structure_);
     for (const auto& [source_id, source] : lists_.source_parts.classes)
       for (const auto& [target_id, target] : lists_.target_parts.classes)
         finder.find(source, target, templates_);
@@ -298,7 +298,8 @@ class Pairing {
   std::vector<Name>& targets_ = lists_.targets;
   bool has_whole_sets_{has_whole_set(sources_) && has_whole_set(targets_)};
   Likeness likeness_{lists_.texts, has_whole_sets_};
-  ItemPairs items_{lists_, likeness_};
+  ItemStructure structure_{lists_};
+  ItemPairs items_{lists_, likeness_, structure_};
   std::vector<Template> templates_;
   bool is_transposed_ = false;
   std::unordered_set<std::string_view> source_modules_, target_modules_;
