@@ -25,10 +25,11 @@ struct NamePair {
 /// *template* keeps some numbers and fixes others (`blocks.#.mlp.0.weight` is `layers.#.fc1.weight`); it
 /// holds where every name it yields that exists has a fitting shape. Lists that count differently (1, 2, 3
 /// and 0, 1, 2; 0, 2, 4; `input_blocks.#` and `down_blocks.#.resnets.#`) are paired item by item
-/// (numbering.hpp) where all shapes fit in order; what most modules of the items say of them binds the
-/// others. Templates and such series compete by the likeness of their names (likeness.hpp), and pairs are
-/// taken where both sides have no other choice nearly as good, matrices first. What is taken teaches:
-/// segments that stood for each other, modules that are each other, and fewer names left to choose from.
+/// (item_pairs.hpp) where all shapes fit in order and nothing is missing around them (item_structure.hpp);
+/// what most modules of the items say of them binds the others. Templates and such series compete by the
+/// likeness of their names (likeness.hpp), and pairs are taken where both sides have no other choice nearly
+/// as good, matrices first. What is taken teaches: segments that stood for each other, modules that are each
+/// other, and fewer names left to choose from.
 std::vector<NamePair> pair_names(std::span<const NamedShape> source, std::span<const NamedShape> target);
 
 }  // namespace ckpt

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <map>
 #include <random>
+#include <set>
 
 #include "ckpt/stages/rule.hpp"
 #include "support/conventions.hpp"
@@ -166,8 +167,22 @@ TEST_CASE("with a fifth of the tensors gone on either side no wrong pair is made
     }
     CAPTURE(round);
     const Inference inference = inferred(c);
-    // A bias whose weight is gone has little to be known by.
-    CHECK(static_cast<double>(inference.pairs.size()) >= 0.94 * static_cast<double>(c.pairs.size()));
+    const std::set<std::pair<std::string, std::string>> found(inference.pairs.begin(), inference.pairs.end());
+    const auto is_alone = [](const std::vector<NamedShape>& names, const std::string& name) {
+      return name.ends_with(".bias") && std::ranges::none_of(names, [&](const NamedShape& other) {
+               return other.name == name.substr(0, name.size() - 4) + "weight";
+             });
+    };
+    std::size_t known = 0;
+    std::size_t explained = 0;
+    for (const auto& pair : c.pairs) {
+      // Vectors of one length are told apart by the matrices that they go with: a bias whose weight is gone
+      // on either side may be any other of its block.
+      if (is_alone(c.source, pair.first) || is_alone(c.target, pair.second)) continue;
+      ++known;
+      explained += found.contains(pair) ? 1U : 0U;
+    }
+    CHECK(static_cast<double>(explained) >= 0.95 * static_cast<double>(known));
   }
 }
 
