@@ -164,6 +164,32 @@ class StandardInput final : public Input {
   Bytes bytes_;
 };
 
+/// A file as such; of a pipe the head, where that is enough, or all of it.
+Bytes standard_input(const std::function<bool(std::span<const std::byte> head)>& is_enough) {
+  struct stat status{};
+  if (::fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode)) {
+    Descriptor copy(::dup(STDIN_FILENO));
+    if (!copy) fail(ErrorKind::io, "{}", std::strerror(errno));
+    return std::make_shared<FileBytes>("standard input", std::move(copy), status);
+  }
+  std::vector<std::byte> head(512);
+  std::size_t have = 0;
+  while (have < head.size()) {
+    const std::size_t got = read_some(STDIN_FILENO, std::span(head).subspan(have));
+    if (got == 0) break;
+    have += got;
+  }
+  const bool ended = have < head.size();
+  head.resize(have);
+  if (ended) return memory_bytes(std::move(head));
+  if (is_enough(head)) return std::make_shared<StreamBytes>(STDIN_FILENO, std::move(head));
+  Spool spool;
+  spool.write(head);
+  std::vector<std::byte> buffer(1U << 20);
+  while (const std::size_t got = read_some(STDIN_FILENO, buffer)) spool.write(std::span(buffer).first(got));
+  return spool.finish();
+}
+
 }  // namespace
 
 Bytes open_file(const std::string& path) {
@@ -193,30 +219,11 @@ std::unique_ptr<Input> open_input(const std::string& path) {
 
 std::unique_ptr<Input> open_standard_input(
     const std::function<bool(std::span<const std::byte> head)>& is_enough) {
-  struct stat status{};
-  if (::fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode)) {
-    Descriptor copy(::dup(STDIN_FILENO));
-    if (!copy) fail(ErrorKind::io, "standard input: {}", std::strerror(errno));
-    return std::make_unique<StandardInput>(
-        std::make_shared<FileBytes>("standard input", std::move(copy), status));
+  try {
+    return std::make_unique<StandardInput>(standard_input(is_enough));
+  } catch (Error& error) {
+    throw error.in_file("standard input");
   }
-  std::vector<std::byte> head(512);
-  std::size_t have = 0;
-  while (have < head.size()) {
-    const std::size_t got = read_some(STDIN_FILENO, std::span(head).subspan(have));
-    if (got == 0) break;
-    have += got;
-  }
-  const bool ended = have < head.size();
-  head.resize(have);
-  if (ended) return std::make_unique<StandardInput>(memory_bytes(std::move(head)));
-  if (is_enough(head))
-    return std::make_unique<StandardInput>(std::make_shared<StreamBytes>(STDIN_FILENO, std::move(head)));
-  Spool spool;
-  spool.write(head);
-  std::vector<std::byte> buffer(1U << 20);
-  while (const std::size_t got = read_some(STDIN_FILENO, buffer)) spool.write(std::span(buffer).first(got));
-  return std::make_unique<StandardInput>(spool.finish());
 }
 
 bool is_same_file(const std::string& a, const std::string& b) {
