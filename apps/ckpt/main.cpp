@@ -157,17 +157,23 @@ ExitStatus answer(int argc, char** argv) {
   }
 }
 
-[[noreturn]] void end_without_memory() {
-  std::fputs("ckpt: out of memory\n", stderr);  // allocates nothing
+/// `text` is printed without an allocation.
+[[noreturn]] void end_in_trouble(const char* text) {
+  std::fputs(text, stderr);
   std::_Exit(static_cast<int>(ExitStatus::trouble));
 }
 
+constexpr const char* out_of_memory = "ckpt: out of memory\n";
+
 /// Memory may also run out where the libraries promise that nothing is thrown.
 [[noreturn]] void on_terminate() {
+  const std::exception_ptr error = std::current_exception();
+  // g++ does not always keep what was thrown there.
+  if (!error && std::uncaught_exceptions() > 0) end_in_trouble("ckpt: most likely out of memory\n");
   try {
-    std::rethrow_exception(std::current_exception());
+    if (error) std::rethrow_exception(error);
   } catch (const std::bad_alloc&) {
-    end_without_memory();
+    end_in_trouble(out_of_memory);
   } catch (...) {
   }
   std::abort();
@@ -182,6 +188,6 @@ int main(int argc, char** argv) {
   try {
     return static_cast<int>(ckpt::answer(argc, argv));
   } catch (const std::bad_alloc&) {
-    ckpt::end_without_memory();
+    ckpt::end_in_trouble(ckpt::out_of_memory);
   }
 }

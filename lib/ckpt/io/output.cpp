@@ -96,10 +96,10 @@ void AtomicOutput::open_temporary() {
   }
   // No unnamed files on this filesystem: a hidden file beside the target.
   for (unsigned attempt = 0;; ++attempt) {
-    const std::string name = temporary_name(folder_, attempt);
+    std::string name = temporary_name(folder_, attempt);
     descriptor_ = Descriptor(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (descriptor_ && lock_temporary(descriptor_)) {
-      temporary_ = name;
+      temporary_ = std::move(name);
       return;
     }
     if (!descriptor_) fail_if_folder_is_at_fault();
@@ -194,9 +194,9 @@ void AtomicOutput::give_name() {
     fail_with_errno("cannot be given its name");
   }
   for (unsigned attempt = 0;; ++attempt) {
-    const std::string name = temporary_name(folder_, attempt);
+    std::string name = temporary_name(folder_, attempt);
     if (::linkat(AT_FDCWD, proc.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
-      temporary_ = name;
+      temporary_ = std::move(name);
       return;
     }
     if (errno != EEXIST || attempt > 1000) fail_with_errno("cannot be given its name");
