@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "ckpt/codec/json.hpp"
+#include "ckpt/core/quoted.hpp"
 #include "ckpt/core/text.hpp"
 
 namespace ckpt {
@@ -48,6 +50,8 @@ void print_error(const Error& error) {
   else say(fmt::format("ckpt: {}: {}\n", printable(error.file()), printable(error.message())));
   if (!error.hint().empty()) say(fmt::format("hint: {}\n", printable(error.hint())));
 }
+
+void print_json(const Value& document) { fmt::print("{}\n", printable_json(json::dump(document, 1))); }
 
 // A name longer than this goes past its column: one such must not widen the lines of all others.
 constexpr std::size_t widest = 100;
