@@ -8,6 +8,7 @@
 #include "ckpt/training/schedulers.hpp"
 #include "ckpt/training/torch_state.hpp"
 #include "fuzz.hpp"
+#include "mutate/formats.hpp"
 
 namespace {
 
@@ -46,6 +47,7 @@ void read_training(const Checkpoint& checkpoint) {
 
 }  // namespace
 
+MUTATES(mutate_file)
 FUZZ(data, size) {
   return fuzz::attempt(
       [&] { read_training(read_checkpoint(MemoryInput("input", fuzz::bytes_of(data, size)))); });
