@@ -39,7 +39,7 @@ void read_training(const Checkpoint& checkpoint) {
       static_cast<void>(lint_state(state, checkpoint, &checkpoint, is_zero));
       convert(state);
     });
-  for (const TorchScheduler& scheduler : find_torch_schedulers(checkpoint))
+  for (const TorchScheduler& scheduler : find_torch_schedulers(checkpoint, number))
     fuzz::attempt([&] { static_cast<void>(to_torch_scheduler(to_burn(scheduler).record)); });
   static_cast<void>(describe_burn_scheduler(checkpoint));
   fuzz::attempt([&] { static_cast<void>(to_torch_scheduler(checkpoint)); });
