@@ -26,8 +26,9 @@ ROOMS = {
 FOREIGN = [
     (r"fmt/\w+\.h", ["", "apps/"]),
     (r"simdjson\.h|cbor\.h|cbor/\w+\.h|pcre2\.h", ["codec/"]),
-    (r"zlib\.h", ["codec/", "kernels/checksum", "kernels/hash"]),
-    (r"libdeflate\.h|openssl/evp\.h", ["kernels/checksum", "kernels/hash"]),
+    (r"zlib\.h", ["codec/"]),
+    (r"libdeflate\.h", ["core/crc32"]),
+    (r"openssl/evp\.h", ["kernels/checksum"]),
     (r"(unistd|fcntl|dirent|poll|signal|spawn|termios|sys/\w+|linux/fs)\.h", ["core/spool", "io/", "apps/"]),
     (r"CLI/CLI\.hpp", ["apps/"]),
 ]

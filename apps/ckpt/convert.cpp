@@ -145,7 +145,8 @@ ExitStatus run(const Convert& given) {
     explanation =
         explain_tensor(load(options.input), prepared, stages, options.explained, plan ? &*plan : nullptr);
   }
-  const Prepared output = training.complete(prepared);
+  const std::optional<Prepared> replacement = training.complete(prepared);
+  const Prepared& output = replacement ? *replacement : prepared;
   // What belongs to the output is on disk before that gets its name.
   training.write(writing);
   if (modules) {

@@ -231,13 +231,15 @@ void print_document(const std::string& file, const Checkpoint& checkpoint, const
     print_section(paint, "places that hold tensors", roots);
 
   if (!checkpoint.tensors.empty()) {
-    std::vector<std::vector<std::string>> rows{{"name", "dtype", "shape", "size"}};
+    std::vector<std::string> header{"name", "dtype", "shape", "size"};
     const bool has_ids =
         std::ranges::any_of(checkpoint.tensors, [](const Tensor& t) { return t.param_id.has_value(); });
     std::vector<bool> right{false, false, false, true};
-    if (has_ids) rows.front().emplace_back("param id"), right.push_back(false);
-    if (options.sha256) rows.front().emplace_back("sha256"), right.push_back(false);
-    rows.front().emplace_back(""), right.push_back(false);
+    if (has_ids) header.emplace_back("param id"), right.push_back(false);
+    if (options.sha256) header.emplace_back("sha256"), right.push_back(false);
+    header.emplace_back(""), right.push_back(false);
+    Table table(right);
+    table.add(header);
     const std::vector<std::size_t> same = first_at_same_place(checkpoint.tensors);
     Digester digest;
     for (std::size_t i = 0; i < same.size(); ++i) {
@@ -250,9 +252,9 @@ void print_document(const std::string& file, const Checkpoint& checkpoint, const
       row.push_back(same[i] != i ? "= " + printable(shortened(checkpoint.tensors[same[i]].name))
                     : !tensor.quantization.empty() ? printable(tensor.quantization)
                                                    : "");
-      rows.push_back(std::move(row));
+      table.add(row);
     }
-    fmt::print("\n{}", format_table(rows, right));
+    fmt::print("\n{}", table.text());
   }
 
   std::vector<std::vector<std::string>> rows;

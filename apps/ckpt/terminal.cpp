@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "ckpt/codec/json.hpp"
 #include "ckpt/core/quoted.hpp"
@@ -56,24 +57,43 @@ void print_json(const Value& document) { fmt::print("{}\n", printable_json(json:
 // A name longer than this goes past its column: one such must not widen the lines of all others.
 constexpr std::size_t widest = 100;
 
-std::string format_table(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right,
-                         std::string_view indent) {
-  std::vector<std::size_t> widths(right.size());
-  for (const auto& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], std::min(width(row[i]), widest));
+Table::Table(std::vector<bool> right, std::string_view indent)
+    : right_(std::move(right)), indent_(indent), widths_(right_.size()) {}
+
+void Table::add(const std::vector<std::string>& row) {
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    widths_[i] = std::max(widths_[i], std::min(width(row[i]), widest));
+    cells_ += row[i];
+    ends_.push_back(cells_.size());
+  }
+  rows_.push_back(ends_.size());
+}
+
+std::string Table::text() const {
   std::string out;
-  for (const auto& row : rows) {
-    std::string line(indent);
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (i > 0) line += "  ";
-      const std::string padding(widths[i] - std::min(width(row[i]), widths[i]), ' ');
-      line += right[i] ? padding + row[i] : row[i] + padding;
+  std::size_t cell = 0;
+  std::size_t begin = 0;
+  for (const std::size_t row_end : rows_) {
+    out += indent_;
+    for (std::size_t i = 0; cell < row_end; ++i, ++cell) {
+      const std::string_view text = std::string_view(cells_).substr(begin, ends_[cell] - begin);
+      begin = ends_[cell];
+      const std::size_t padding = widths_[i] - std::min(width(text), widths_[i]);
+      if (i > 0) out += "  ";
+      if (right_[i]) out.append(padding, ' ') += text;
+      else (out += text).append(padding, ' ');
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
+    out.erase(out.find_last_not_of(' ') + 1);
+    out += '\n';
   }
   return out;
+}
+
+std::string format_table(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right,
+                         std::string_view indent) {
+  Table table(right, indent);
+  for (const auto& row : rows) table.add(row);
+  return table.text();
 }
 
 std::string grouped(std::uint64_t number) {

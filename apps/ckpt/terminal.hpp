@@ -51,7 +51,24 @@ void print_error(const Error& error);
 /// A document on standard output, fit for a terminal and for any reader of JSON.
 void print_json(const Value& document);
 
-/// Columns with two blanks between them; `right` says which are numbers. Nothing is cut.
+/// Columns with two blanks between them; `right` says which are numbers. Nothing is cut. Holds no more of its
+/// rows than their text.
+class Table {
+ public:
+  explicit Table(std::vector<bool> right, std::string_view indent = "");
+  void add(const std::vector<std::string>& row);
+  std::string text() const;
+
+ private:
+  std::vector<bool> right_;
+  std::string indent_;
+  std::vector<std::size_t> widths_;
+  std::string cells_;
+  std::vector<std::size_t> ends_;  // of every cell in `cells_`, row by row
+  std::vector<std::size_t> rows_;  // the ends of the rows in `ends_`
+};
+
+/// The same of rows that are there already.
 std::string format_table(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right,
                          std::string_view indent = "");
 

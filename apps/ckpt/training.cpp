@@ -203,7 +203,7 @@ void Training::carry_along(Prepared& prepared, Direction direction, const StageO
   order_ = std::move(carried.order);
 }
 
-Prepared Training::complete(Prepared& prepared) {
+std::optional<Prepared> Training::complete(Prepared& prepared) {
   if (!options_.optimizer_out.empty()) make_record(prepared);
   for (const std::string& warning : warnings_) prepared.warnings.push_back(warning);
   if (is_left_behind_)
@@ -212,7 +212,7 @@ Prepared Training::complete(Prepared& prepared) {
   if (!lost_.empty())
     prepared.warnings.push_back(fmt::format("the state of {} is left out with them: {}",
                                             count(lost_.size(), "parameter"), first_names(lost_)));
-  if (format_.plan != plan_pytorch_training) return prepared;
+  if (format_.plan != plan_pytorch_training) return {};
   if (source_) {
     order_parameters(prepared);
     if (const std::vector<std::string> inexact = inexact_settings(source_->state); !inexact.empty())

@@ -30,8 +30,8 @@ class Training {
   void carry_along(Prepared& prepared, Direction direction, const StageOptions::Parsed& stages,
                    const Target* target);
   /// Gives the finished model its ids and makes burn's records, or puts all into one training checkpoint.
-  /// Warnings go to `prepared`; returns what is to be written in its place.
-  Prepared complete(Prepared& prepared);
+  /// Warnings go to `prepared`; returns what is to be written in its place, where that is something else.
+  std::optional<Prepared> complete(Prepared& prepared);
   const Format& format() const noexcept { return format_; }
 
   /// Writes the records, which get their names by `commit` only.

@@ -3,19 +3,16 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
+#include "ckpt/core/crc32.hpp"
 #include "ckpt/core/error.hpp"
 
 namespace ckpt {
 namespace {
 
 constexpr std::size_t buffer_size = 256U << 10;
-
-std::uint32_t crc32_update(std::uint32_t crc, std::span<const std::byte> bytes) {
-  return static_cast<std::uint32_t>(
-      ::crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-}
 
 /// A zlib stream that ends itself.
 class Inflater {
@@ -73,7 +70,7 @@ std::uint32_t inflate_raw(const ByteSource& source, std::uint64_t size, Spool& o
       fail(ErrorKind::corrupt,
            "the deflated data unfolds to more than the {} bytes that the directory states", size);
     const std::span<const std::byte> fresh = std::span(output).first(got);
-    crc = crc32_update(crc, fresh);
+    crc = crc32(crc, fresh);
     out.write(fresh);
     made += got;
     if (got == 0 && !inflater.is_done() && inflater.is_hungry() && read == source.size())
@@ -81,21 +78,6 @@ std::uint32_t inflate_raw(const ByteSource& source, std::uint64_t size, Spool& o
   }
   if (made != size)
     fail(ErrorKind::corrupt, "the deflated data unfolds to {} bytes, the directory states {}", made, size);
-  return crc;
-}
-
-std::uint32_t crc32_of(std::span<const std::byte> bytes) { return crc32_update(0, bytes); }
-
-std::uint32_t crc32_of(const ByteSource& source) {
-  std::vector<std::byte> buffer(std::min<std::uint64_t>(buffer_size, source.size()));
-  std::uint32_t crc = 0;
-  for (std::uint64_t at = 0; at < source.size();) {
-    const std::span<std::byte> chunk =
-        std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), source.size() - at));
-    source.read_at(at, chunk);
-    crc = crc32_update(crc, chunk);
-    at += chunk.size();
-  }
   return crc;
 }
 

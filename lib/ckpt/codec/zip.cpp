@@ -16,6 +16,7 @@
 #include "ckpt/codec/window.hpp"
 #include "ckpt/codec/zip_end.hpp"
 #include "ckpt/core/checked.hpp"
+#include "ckpt/core/crc32.hpp"
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/limits.hpp"
 #include "ckpt/core/spool.hpp"
@@ -224,7 +225,7 @@ std::vector<std::byte> Archive::read(const Member& member, std::uint64_t limit) 
   const Bytes data = open(member);
   std::vector<std::byte> bytes = read_range(*data, 0, data->size());
   if (member.is_stored() && member.crc32 != 0) {
-    const std::uint32_t crc = crc32_of(bytes);
+    const std::uint32_t crc = crc32(0, bytes);
     if (crc != member.crc32)
       fail(ErrorKind::corrupt, "zip: member {}: its CRC-32 is {:08x}, the directory says {:08x}",
            printable(member.name), crc, member.crc32);

@@ -1,12 +1,11 @@
 #include "ckpt/codec/zip_writer.hpp"
 
-#include <zlib.h>
-
 #include <memory>
 #include <string_view>
 #include <utility>
 
 #include "ckpt/core/bytes.hpp"
+#include "ckpt/core/crc32.hpp"
 
 // Local header:  PK\3\4, version, flags, method 0, time and date 0, CRC, size twice, name length, extra
 // length; name;
@@ -81,9 +80,7 @@ void ZipWriter::begin(Member member) {
 }
 
 void ZipWriter::add(std::string name, std::span<const std::byte> bytes) {
-  const auto crc =
-      static_cast<std::uint32_t>(::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-  begin({.name = std::move(name), .size = bytes.size(), .crc32 = crc});
+  begin({.name = std::move(name), .size = bytes.size(), .crc32 = ckpt::crc32(0, bytes)});
   append({bytes.begin(), bytes.end()});
 }
 

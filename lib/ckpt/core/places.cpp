@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -52,11 +53,15 @@ std::uint64_t covered(std::vector<Range> ranges) {
 }  // namespace
 
 std::vector<std::size_t> first_at_same_place(const std::vector<Tensor>& tensors) {
+  std::vector<std::size_t> order(tensors.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto tensor_of = [&](std::size_t i) { return &tensors[i]; };
+  std::ranges::stable_sort(order, PlaceOrder(), tensor_of);
   std::vector<std::size_t> first(tensors.size());
-  std::map<const Tensor*, std::size_t, PlaceOrder> seen;
-  for (std::size_t i = 0; i < tensors.size(); ++i) {
-    const Tensor& tensor = tensors[i];
-    first[i] = same_place(tensor, tensor) ? seen.try_emplace(&tensor, i).first->second : i;
+  std::size_t run = 0;  // the first in `order` of those that the last one was compared with
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    if (!same_place(tensors[order[run]], tensors[order[at]])) run = at;
+    first[order[at]] = order[run];
   }
   return first;
 }

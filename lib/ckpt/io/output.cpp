@@ -19,7 +19,9 @@ namespace ckpt {
 namespace {
 
 // Between two looks at the cancellation flag; large enough that the call itself costs nothing.
-constexpr std::uint64_t step = 32U << 20;
+constexpr std::uint64_t step = 8U << 20;
+// The disk begins with what is written whenever that is this much: `flush` has little left to wait for.
+constexpr std::uint64_t writeback_step = 8U << 20;
 
 [[noreturn]] void fail_with_errno(std::string_view what) {
   fail(ErrorKind::io, "{}: {}", what, std::strerror(errno));
@@ -106,13 +108,22 @@ void AtomicOutput::check_cancelled() const {
     throw Error(ErrorKind::io, "interrupted; nothing was written").in_file(path_);
 }
 
+void AtomicOutput::advance(std::uint64_t size) {
+  end_ += size;
+  if (is_special_ || end_ - given_to_disk_ < writeback_step) return;
+  // Only a hint: what goes wrong here goes wrong in `flush` again, which tells.
+  static_cast<void>(::sync_file_range(descriptor_.get(), static_cast<off64_t>(given_to_disk_),
+                                      static_cast<off64_t>(end_ - given_to_disk_), SYNC_FILE_RANGE_WRITE));
+  given_to_disk_ = end_;
+}
+
 void AtomicOutput::write(std::span<const std::byte> bytes) {
   try {
     while (!bytes.empty()) {
       check_cancelled();
       const std::span<const std::byte> part = bytes.first(std::min<std::uint64_t>(bytes.size(), step));
       write_all(descriptor_.get(), part);
-      end_ += part.size();
+      advance(part.size());
       bytes = bytes.subspan(part.size());
     }
   } catch (Error& error) {
@@ -147,7 +158,7 @@ bool AtomicOutput::move(const ByteSource& source, std::uint64_t offset, std::uin
       return true;
     }
     size -= static_cast<std::uint64_t>(moved);
-    end_ += static_cast<std::uint64_t>(moved);
+    advance(static_cast<std::uint64_t>(moved));
   }
   return true;
 }
@@ -162,7 +173,7 @@ void AtomicOutput::place(std::uint64_t ahead, std::span<const std::byte> bytes) 
 }
 
 void AtomicOutput::append_placed(std::uint64_t size) {
-  end_ += size;
+  advance(size);
   if (::lseek(descriptor_.get(), static_cast<off_t>(end_), SEEK_SET) < 0)
     throw Error(ErrorKind::io, fmt::format("cannot be written: {}", std::strerror(errno))).in_file(path_);
 }

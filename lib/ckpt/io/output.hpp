@@ -47,6 +47,7 @@ class AtomicOutput final : public Sink {
 
  private:
   void check_cancelled() const;
+  void advance(std::uint64_t size);  // what was appended
   void open_temporary();
   void fail_if_folder_is_at_fault() const;  // by errno
   void give_name();
@@ -58,6 +59,7 @@ class AtomicOutput final : public Sink {
   Options options_;
   Descriptor descriptor_;
   std::uint64_t end_ = 0;  // of what was appended; where the descriptor stands, too
+  std::uint64_t given_to_disk_ = 0;  // of what was appended, what the disk has been told to write
   bool is_flushed_ = false;
   bool is_special_ = false;  // a device or pipe: no temporary file, nothing to rename
 };

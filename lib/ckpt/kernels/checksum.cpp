@@ -1,21 +1,15 @@
 #include "ckpt/kernels/checksum.hpp"
 
 #include <openssl/evp.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <utility>
-#include <vector>
 
+#include "ckpt/core/crc32.hpp"
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
 
 namespace ckpt {
-
-std::uint32_t crc32(std::uint32_t crc, std::span<const std::byte> bytes) {
-  return static_cast<std::uint32_t>(
-      ::crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
-}
 
 struct Sha256::State {
   struct Free {
@@ -63,21 +57,8 @@ void require_checksum(const Integrity& check, std::uint32_t crc32, const std::st
 }
 
 void verify_integrity(const Checkpoint& checkpoint, const std::function<bool(const Integrity&)>& is_wanted) {
-  std::vector<std::byte> buffer;
-  for (const Integrity& check : checkpoint.integrity) {
-    if (!is_wanted(check)) continue;
-    buffer.resize(4U << 20);
-    std::uint32_t crc = 0;
-    const std::uint64_t size = check.source->size();
-    for (std::uint64_t at = 0; at < size;) {
-      const std::span<std::byte> part =
-          std::span(buffer).first(std::min<std::uint64_t>(size - at, buffer.size()));
-      check.source->read_at(at, part);
-      crc = crc32(crc, part);
-      at += part.size();
-    }
-    require_checksum(check, crc, checkpoint.file);
-  }
+  for (const Integrity& check : checkpoint.integrity)
+    if (is_wanted(check)) require_checksum(check, crc32_of(*check.source), checkpoint.file);
 }
 
 IntegrityCheck::IntegrityCheck(const Checkpoint& checkpoint, std::unordered_set<const ByteSource*> read)

@@ -15,9 +15,6 @@
 
 namespace ckpt {
 
-/// CRC-32 as ZIP and gzip define it, continued from `crc` (0 to begin).
-std::uint32_t crc32(std::uint32_t crc, std::span<const std::byte> bytes);
-
 /// SHA-256 of a stream.
 class Sha256 {
  public:

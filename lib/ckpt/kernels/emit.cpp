@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "ckpt/core/crc32.hpp"
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
-#include "ckpt/kernels/checksum.hpp"
 #include "ckpt/kernels/read_ahead.hpp"
 #include "ckpt/kernels/tensor_reader.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "ckpt/kernels/checksum.hpp"
+#include "ckpt/core/crc32.hpp"
 
 namespace ckpt {
 

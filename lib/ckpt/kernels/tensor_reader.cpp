@@ -16,6 +16,8 @@ namespace {
 constexpr std::uint64_t plain_piece = 4U << 20;
 // What is cast at once, in the type that it becomes.
 constexpr std::uint64_t cast_piece = 2U << 20;
+// What is gathered is read in blocks that stay in the second-level cache until they are copied.
+constexpr std::uint64_t source_block = 1U << 20;
 // A block of the source is read whole when a quarter of it is wanted, or when it is no larger than this.
 constexpr std::uint64_t always_whole = 16U << 10;
 // Bytes of a row of the source for which a call of its own is worth its while.
@@ -28,7 +30,8 @@ TensorReader::TensorReader(const Options& options)
   const std::uint64_t pieces = options.keeps_two ? 2 : 1;
   const std::uint64_t casts = pieces * cast_capacity_;
   const std::uint64_t left = options.memory > casts ? options.memory - casts : 0;
-  target_capacity_ = source_capacity_ = std::max<std::uint64_t>(left / (pieces + 1), 4096);
+  source_capacity_ = std::clamp<std::uint64_t>(left / (pieces + 1), 4096, source_block);
+  target_capacity_ = std::max<std::uint64_t>((left - std::min(left, source_capacity_)) / pieces, 4096);
 }
 
 void TensorReader::start(const Tensor& tensor) {
@@ -164,22 +167,9 @@ std::span<std::byte> TensorReader::next_tile() {
   const std::uint64_t wide = std::min(tile_columns_, columns.count - index_[0]);
   const std::uint64_t high = std::min(tile_rows_, rows.count - index_[1]);
   const std::uint64_t size = wide * high * size_;
-  if (source_.size() < size) source_.resize(size);
   if (target_.size() < size) target_.resize(size);
-
-  const std::uint64_t from =
-      tensor_->view.offset + index_[0] * columns.source_step + index_[1] * rows.source_step;
-  const std::uint64_t line = wide * size_;
-  if (line == rows.source_step) {
-    tensor_->view.source->read_at(from, std::span(source_).first(size));
-  } else {
-    for (std::uint64_t row = 0; row < high; ++row)
-      tensor_->view.source->read_at(from + row * rows.source_step,
-                                    std::span(source_).subspan(row * line, line));
-  }
-  const std::array<CopyDimension, 2> copy{{{.count = wide, .source_step = size_, .target_step = high * size_},
-                                           {.count = high, .source_step = line, .target_step = size_}}};
-  copy_strided(target_.data(), source_.data(), copy, size_);
+  std::array<Dimension, 2> tile{{{wide, size_, high * size_}, {high, rows.source_step, size_}}};
+  gather(tensor_->view.offset + index_[0] * size_ + index_[1] * rows.source_step, target_.data(), tile);
 
   elements_ = {before_ + index_[0] * rows.count + index_[1], high, rows.count};
   index_[1] += high;

@@ -4,6 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "ckpt/core/crc32.hpp"
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"

@@ -85,9 +85,9 @@ Digest sample(const Tensor& tensor) {
   constexpr std::uint64_t small = 128U << 10;
   TensorReader reader(small);
   reader.start(tensor);
-  Sha256 sha;
-  sha.update(reader.next());
-  return sha.finish();
+  Blake3 hasher;
+  hasher.update(reader.next());
+  return hasher.finish();
 }
 
 struct Candidates {

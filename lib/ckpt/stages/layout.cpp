@@ -63,14 +63,17 @@ std::string pattern_of_all(std::string_view path) {
 
 void refuse_undecided(const Checkpoint& checkpoint, const std::vector<KindDecision>& decisions) {
   constexpr std::size_t most = 10;
+  std::size_t count = 0;
   std::vector<std::string> tensors;
   std::vector<std::string> lines;
   bool is_order_of_norms = false;
   for (const KindDecision& decision : decisions) {
     if (decision.kind != nullptr) continue;
-    const auto tensor = std::ranges::find(checkpoint.tensors, decision.tensor, &Tensor::name);
-    tensors.push_back(
-        fmt::format("{} {} ({})", printable(tensor->name), to_string(tensor->shape), decision.evidence));
+    if (++count <= most) {
+      const auto tensor = std::ranges::find(checkpoint.tensors, decision.tensor, &Tensor::name);
+      tensors.push_back(
+          fmt::format("{} {} ({})", printable(tensor->name), to_string(tensor->shape), decision.evidence));
+    }
     const bool is_owner = decision.likely->is_owner();
     is_order_of_norms = is_order_of_norms || is_owner;
     std::string line =
@@ -79,13 +82,11 @@ void refuse_undecided(const Checkpoint& checkpoint, const std::vector<KindDecisi
                     decision.likely->name);
     if (lines.size() < most && (lines.empty() || lines.back() != line)) lines.push_back(std::move(line));
   }
-  if (tensors.empty()) return;
-  const std::size_t shown = std::min(tensors.size(), most);
-  const std::string more = tensors.size() > shown ? fmt::format(", and {} more", tensors.size() - shown) : "";
+  if (count == 0) return;
+  const std::string more = count > most ? fmt::format(", and {} more", count - most) : "";
   refuse(checkpoint,
-         fmt::format(
-             "the layout of {} tensor{} is undecided: {}{}", tensors.size(), tensors.size() == 1 ? "" : "s",
-             fmt::join(tensors.begin(), tensors.begin() + static_cast<std::ptrdiff_t>(shown), "; "), more),
+         fmt::format("the layout of {} tensor{} is undecided: {}{}", count, count == 1 ? "" : "s",
+                     fmt::join(tensors, "; "), more),
          fmt::format("say what they are ({}Linear is transposed; Embedding and Conv1D are not; none is left "
                      "alone): {}",
                      is_order_of_norms ? "KIND(norm_first) is a layer with norm_first=True; " : "",

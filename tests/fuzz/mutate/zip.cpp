@@ -72,7 +72,7 @@ Archive parse(std::string_view bytes) {
     if (wide == std::string_view::npos) return archive;
     at = number(bytes, wide + 48, 8);
   }
-  while (at + 46 <= bytes.size() && bytes.substr(at, 4) == "PK\x01\x02" && archive.members.size() < 500) {
+  while (slice(bytes, at, 46).starts_with("PK\x01\x02") && archive.members.size() < 500) {
     const std::uint64_t name = number(bytes, at + 28, 2);
     const std::uint64_t extra = number(bytes, at + 30, 2);
     std::uint64_t stored = number(bytes, at + 20, 4);
@@ -85,7 +85,7 @@ Archive parse(std::string_view bytes) {
     member.method = static_cast<std::uint16_t>(number(bytes, at + 10, 2));
     member.crc = static_cast<std::uint32_t>(number(bytes, at + 16, 4));
     member.size = size;
-    if (place + 30 <= bytes.size())
+    if (slice(bytes, place, 30).size() == 30)
       member.data =
           slice(bytes, place + 30 + number(bytes, place + 26, 2) + number(bytes, place + 28, 2), stored);
     archive.members.push_back(std::move(member));

@@ -1,5 +1,6 @@
 #include "ckpt/kernels/cast.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <catch2/catch.hpp>
@@ -160,4 +161,46 @@ TEST_CASE("only a cast that keeps every number is exact") {
   CHECK_FALSE(is_exact_cast(DType::f16, DType::bf16));
   CHECK_FALSE(is_exact_cast(DType::f8_e8m0, DType::f16));
   CHECK_FALSE(is_exact_cast(DType::f64, DType::f32));
+}
+
+TEST_CASE("whole arrays are cast as their numbers are, and what is lost is counted") {
+  std::vector<std::uint16_t> codes(1U << 16U);
+  for (unsigned i = 0; i < codes.size(); ++i) codes[i] = static_cast<std::uint16_t>(i);
+  for (const DType from : {DType::f16, DType::bf16}) {
+    const Minifloat source = minifloat(from).value();
+    CastStatistics exact;
+    std::vector<float> singles(codes.size());
+    cast_elements(from, DType::f32, std::as_bytes(std::span(codes)),
+                  std::as_writable_bytes(std::span(singles)), exact);
+    CHECK(exact.overflowed + exact.flushed == 0);
+
+    const DType to = from == DType::f16 ? DType::bf16 : DType::f16;
+    const Minifloat target = minifloat(to).value();
+    CastStatistics lost;
+    std::vector<std::uint16_t> cast(codes.size());
+    cast_elements(from, to, std::as_bytes(std::span(codes)), std::as_writable_bytes(std::span(cast)), lost);
+
+    CastStatistics expected{.elements = codes.size()};
+    for (unsigned i = 0; i < codes.size(); ++i) {
+      const double number = decode_minifloat(codes[i], source);
+      const double now = decode_minifloat(cast[i], target);
+      CAPTURE(name(from), i);
+      if (std::isnan(number)) {
+        REQUIRE((std::isnan(singles[i]) && std::isnan(now)));
+        continue;
+      }
+      REQUIRE(std::bit_cast<std::uint64_t>(static_cast<double>(singles[i])) ==
+              std::bit_cast<std::uint64_t>(number));
+      REQUIRE(cast[i] == encode_minifloat(number, target));
+      if (std::isfinite(number) && !std::isfinite(now)) ++expected.overflowed;
+      else if (number != 0 && now == 0) ++expected.flushed;
+      else if (std::isfinite(number) && number != 0)
+        expected.max_relative_error =
+            std::max(expected.max_relative_error, std::fabs((now - number) / number));
+    }
+    CHECK(lost.elements == expected.elements);
+    CHECK(lost.overflowed == expected.overflowed);
+    CHECK(lost.flushed == expected.flushed);
+    CHECK(lost.max_relative_error == Approx(expected.max_relative_error));
+  }
 }

@@ -2,7 +2,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "ckpt/kernels/checksum.hpp"
+#include "ckpt/core/crc32.hpp"
 #include "support/errors.hpp"
 #include "support/tensors.hpp"
 

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <limits>
 
-#include "ckpt/kernels/checksum.hpp"
+#include "ckpt/core/crc32.hpp"
 #include "ckpt/report/findings.hpp"
 #include "support/errors.hpp"
 #include "support/tensors.hpp"

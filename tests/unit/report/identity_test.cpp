@@ -19,15 +19,15 @@ Checkpoint example() {
 
 }  // namespace
 
-// Expected values: hashlib of Python, as docs/identity.md defines them.
+// Expected values: b3sum 1.2.0 of what docs/identity.md defines.
 TEST_CASE("ids are what their definition makes them") {
   for (const unsigned threads : {1U, 2U, 7U}) {
     const Identity identity = identify(example(), {.threads = threads});
-    CHECK(hex(identity.tensors[0]) == "f8fa721ce0d439a760ca70154eb2094db0ad2454c24b14868a77880f29cb06c5");
-    CHECK(hex(identity.tensors[1]) == "e74de9777eb2733d0705aa61219c0fa7157673259653536a34a67080a37ea679");
-    CHECK(hex(identity.tensors[2]) == "1bca72961dbb67bbfc91d613d1c93bd7e1f898cf23206c3d8a06ede389f447d0");
-    CHECK(hex(identity.id) == "e48c63b2c6f00dc07d954d684e072c2b65c68a27e0615156867c4a15fb900b9d");
-    CHECK(hex(identity.weights_id) == "c539aef2b69db03e9d8765aacda0ff10d5996e431fc109eb1ac7acf7c95e125e");
+    CHECK(hex(identity.tensors[0]) == "83376e7b4f6f582dcb75e173caef357ad07daba8f7d086eb4ee23fb8d699f138");
+    CHECK(hex(identity.tensors[1]) == "f643c80020fab138198a118c92203f6429ed85c172d7474765adca0e8b8fc62f");
+    CHECK(hex(identity.tensors[2]) == "6f3287cd13d7e1d790ece8ec6da9b2a553d1506c07351269ff230d3b1de63a44");
+    CHECK(hex(identity.id) == "428b309ef5b35c0c7719fae9383ac6cea0cc516411f308c0249abdc0bb84b924");
+    CHECK(hex(identity.weights_id) == "7dce11ea8b3e22e3e2901812f244596f32b4022807888f62c369cbb2807c4046");
   }
 }
 

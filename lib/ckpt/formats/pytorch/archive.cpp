@@ -13,8 +13,8 @@
 #include <charconv>
 #include <utility>
 
-#include "ckpt/codec/inflate.hpp"
 #include "ckpt/codec/zip.hpp"
+#include "ckpt/core/crc32.hpp"
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
