@@ -134,7 +134,8 @@ std::vector<NamedShape> names_to_explain(const Prepared& source, const NameTarge
 }
 
 /// Lists that count otherwise are not paired by number; whether their order is the same, a person knows.
-void hint_at_renumbering(Prepared source, const NameTarget& target, std::size_t explained, const Talk& talk) {
+void hint_at_renumbering(Prepared source, const NameTarget& target, std::span<const NamedShape> before,
+                         std::size_t explained, const Talk& talk) {
   try {
     source.checkpoint = renumber(std::move(source.checkpoint)).checkpoint;
   } catch (const Error& error) {
@@ -142,6 +143,7 @@ void hint_at_renumbering(Prepared source, const NameTarget& target, std::size_t 
     return;
   }
   const std::vector<NamedShape> names = names_to_explain(source, target);
+  if (std::ranges::equal(names, before, {}, &NamedShape::name, &NamedShape::name)) return;
   const std::size_t more = infer_rules(names, target.names, rule_applier()).pairs.size();
   if (more > explained)
     talk.report(fmt::format("hint: with --renumber {} of {} are explained, if the lists are in one order",
@@ -157,7 +159,7 @@ ExitStatus infer(const Remap& options, const StageOptions::Parsed& stages, const
   if (options.json) print_json(inference_json(options, inference, names.size()));
   else print_inference(options, inference, names.size());
   if (!inference.is_complete() && !stages.renumber)
-    hint_at_renumbering(source, target, inference.pairs.size(), talk);
+    hint_at_renumbering(source, target, names, inference.pairs.size(), talk);
   return inference.is_complete() ? ExitStatus::done : ExitStatus::no;
 }
 

@@ -130,7 +130,7 @@ ckpt: --invert requires --map
 hint: ckpt remap --help
 [2]
 
-# Lists that count otherwise are not paired by number, and a hint says what renumbering would do.
+# A gap may be a tensor that is missing: nothing is paired, and a hint says what renumbering would do.
 $ cat > make_lists.py <<'END'
 > import json, struct
 > def write(file, names):
@@ -138,15 +138,15 @@ $ cat > make_lists.py <<'END'
 >     text = json.dumps(header).encode()
 >     text += b" " * (-len(text) % 8)
 >     open(file, "wb").write(struct.pack("<Q", len(text)) + text + bytes(16 * len(names)))
-> write("from_one.safetensors", [f"l.{i}.w" for i in (1, 2, 3)])
-> write("from_zero.safetensors", [f"m.{i}.w" for i in (0, 1, 2)])
+> write("with_gap.safetensors", [f"l.{i}.w" for i in (0, 1, 2, 4)])
+> write("without.safetensors", [f"m.{i}.w" for i in (0, 1, 2, 3)])
 > END
 $ python3 make_lists.py
-$ ckpt remap from_one.safetensors --infer from_zero.safetensors
-hint: with --renumber 3 of 3 are explained, if the lists are in one order
-\# 0 rules explain 0 of 3; left: l.1.w, l.2.w, l.3.w
-\# without a partner in from_zero.safetensors: m.0.w, m.1.w, m.2.w
+$ ckpt remap with_gap.safetensors --infer without.safetensors
+hint: with --renumber 4 of 4 are explained, if the lists are in one order
+\# 0 rules explain 0 of 4; left: l.0.w, l.1.w, l.2.w, l.4.w
+\# without a partner in without.safetensors: m.0.w, m.1.w, m.2.w, m.3.w
 [1]
-$ ckpt remap from_one.safetensors --infer from_zero.safetensors --renumber
-\# 1 rule explains 3 of 3
+$ ckpt remap with_gap.safetensors --infer without.safetensors --renumber
+\# 1 rule explains 4 of 4
 ^l\. => m.

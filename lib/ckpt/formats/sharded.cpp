@@ -135,7 +135,10 @@ Index read_index(const Input& input) {
     check_shard_name(tensor, *shard);
     index.shard_of.emplace(tensor, *shard);
   }
-  if (index.shard_of.empty()) fail(ErrorKind::corrupt, "the weight_map of the index is empty");
+  if (index.shard_of.empty())
+    throw Error(ErrorKind::corrupt, "the weight_map of the index is empty")
+        .with_hint(
+            "a conversion that is replacing this set, or was killed at it, leaves it so: run it again");
   index.total_size = total_size_of(document);
   return index;
 }

@@ -1,8 +1,11 @@
 #include "ckpt/report/infer.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -60,6 +63,7 @@ struct Traveller {
   std::optional<SegmentedName> goal;  // none for a name that is left over
   std::size_t weight = 1;             // names that it stands for
   std::size_t source = 0;             // index
+  bool is_renumbered = false;         // the goal has other numbers
 };
 
 class RuleSearch {
@@ -77,12 +81,8 @@ class RuleSearch {
     may_touch_rest_ = may_touch_rest;
     start(with_all);
     std::vector<NameRule> rules;
-    while (rules.size() < most_rules) {
-      std::optional<NameRule> rule = next_rule();
-      if (!rule) break;
-      for (Traveller& traveller : travellers_)
-        if (auto moved = rule->apply(traveller.now, segments_)) traveller.now = std::move(*moved);
-      rules.push_back(std::move(*rule));
+    // What leads astray at first may not when others have moved.
+    while (find_rules(rules)) {
     }
     merge(rules);
     drop_idle(rules);
@@ -140,7 +140,41 @@ class RuleSearch {
       if (!is_paired[i])
         travellers_.push_back(
             {.now = segments_.split(source_[i].name), .goal = {}, .weight = 0, .source = i});
+    goal_items_.clear();
+    for (Traveller& traveller : travellers_) {
+      if (!traveller.goal) continue;
+      traveller.is_renumbered = numbers_of(traveller.now) != numbers_of(*traveller.goal);
+      for (std::size_t size = 1; size <= traveller.goal->size(); ++size)
+        if (!segments_.numbers((*traveller.goal)[size - 1]).empty())
+          goal_items_.emplace(traveller.goal->begin(),
+                              traveller.goal->begin() + static_cast<std::ptrdiff_t>(size));
+    }
     begun_ = travellers_;
+    with_segment_.clear();
+    at_.clear();
+    for (std::size_t i = 0; i < travellers_.size(); ++i) arrive(i);
+  }
+
+  /// Notes where a traveller is now.
+  void arrive(std::size_t i) {
+    for (const std::size_t segment : travellers_[i].now) {
+      std::vector<std::size_t>& with = with_segment_[segment];
+      if (with.empty() || with.back() != i) with.push_back(i);
+    }
+    at_[travellers_[i].now] = i;
+  }
+
+  /// Moves all that a rule changes; returns them.
+  std::vector<std::size_t> move(const NameRule& rule) {
+    std::vector<std::size_t> moved;
+    for (std::size_t i = 0; i < travellers_.size(); ++i)
+      if (auto now = rule.apply(travellers_[i].now, segments_); now && *now != travellers_[i].now) {
+        at_.erase(travellers_[i].now);
+        travellers_[i].now = std::move(*now);
+        moved.push_back(i);
+      }
+    for (const std::size_t i : moved) arrive(i);
+    return moved;
   }
 
   SegmentPattern any_number(std::size_t id) const { return {id, !segments_.numbers(id).empty()}; }
@@ -161,26 +195,66 @@ class RuleSearch {
     return numbers;
   }
 
+  std::vector<std::string> numbers_of(const SegmentedName& name) const {
+    return numbers_of(literally(name, 0, name.size()));
+  }
+
   bool is_numbers(const PatternList& list) const {
     return std::ranges::all_of(list, [&](const SegmentPattern& p) {
       return std::ranges::all_of(segments_.text(p.id), [](char c) { return c >= '0' && c <= '9'; });
     });
   }
 
-  /// Every rule that would turn one hunk of one name into what its goal has.
-  std::map<std::string, NameRule> candidates() {
-    std::map<std::string, NameRule> found;
-    for (const Traveller& traveller : travellers_) {
-      if (!traveller.goal || traveller.now == *traveller.goal) continue;
-      const std::vector<Hunk> hunks = hunks_of(traveller.now, *traveller.goal);
-      for (const Hunk& hunk : hunks) add_parts(traveller, hunk, found);
-      add(traveller, {hunks.front().begin, hunks.back().end, hunks.front().to_begin, hunks.back().to_end},
-          found);
-    }
+  using Candidates = std::map<std::string, NameRule>;
+
+  /// Every rule that would turn one hunk of a name into what its goal has.
+  void add_candidates(const Traveller& traveller, Candidates& found) {
+    if (!traveller.goal || traveller.now == *traveller.goal) return;
+    const std::vector<Hunk> hunks = hunks_of(traveller.now, *traveller.goal);
+    for (const Hunk& hunk : hunks) add_parts(traveller, hunk, found);
+    add(traveller, {hunks.front().begin, hunks.back().end, hunks.front().to_begin, hunks.back().to_end},
+        found);
+  }
+
+  Candidates candidates() {
+    Candidates found;
+    for (const Traveller& traveller : travellers_) add_candidates(traveller, found);
+    add_prefixes(found);
     return found;
   }
 
-  void add_parts(const Traveller& traveller, const Hunk& hunk, std::map<std::string, NameRule>& found) {
+  /// Rules that turn a beginning that several names share into the one that all their goals share.
+  void add_prefixes(Candidates& found) {
+    struct Shared {
+      SegmentedName goal;
+      std::size_t names = 0;
+    };
+    std::map<SegmentedName, Shared> prefixes;
+    for (const Traveller& traveller : travellers_) {
+      if (!traveller.goal) continue;
+      const SegmentedName& goal = *traveller.goal;
+      for (std::size_t size = 1; size < traveller.now.size(); ++size) {
+        Shared& shared = prefixes[SegmentedName(traveller.now.begin(),
+                                                traveller.now.begin() + static_cast<std::ptrdiff_t>(size))];
+        if (shared.names++ == 0) shared.goal.assign(goal.begin(), goal.end() - 1);
+        const auto common = std::ranges::mismatch(shared.goal, goal);
+        shared.goal.erase(common.in1, shared.goal.end());
+      }
+    }
+    for (const auto& [prefix, shared] : prefixes) {
+      if (shared.names < 2 || shared.goal.empty() || shared.goal == prefix) continue;
+      NameRule rule{.is_inside = false,
+                    .left = {},
+                    .alternatives = {{literally(prefix, 0, prefix.size()),
+                                      literally(shared.goal, 0, shared.goal.size())}},
+                    .right = {},
+                    .is_end = false};
+      std::string text = rule.text(segments_);
+      found.emplace(std::move(text), std::move(rule));
+    }
+  }
+
+  void add_parts(const Traveller& traveller, const Hunk& hunk, Candidates& found) {
     add(traveller, hunk, found);
     const std::size_t from = hunk.end - hunk.begin;
     const std::size_t to = hunk.to_end - hunk.to_begin;
@@ -203,7 +277,7 @@ class RuleSearch {
   }
 
   /// A hunk with more or less of what stands around it.
-  void add(const Traveller& traveller, const Hunk& hunk, std::map<std::string, NameRule>& found) {
+  void add(const Traveller& traveller, const Hunk& hunk, Candidates& found) {
     const SegmentedName& now = traveller.now;
     const SegmentedName& goal = *traveller.goal;
     std::vector<NameRule::Alternative> changes{
@@ -247,16 +321,37 @@ class RuleSearch {
         }
   }
 
-  /// How much nearer a rule brings the names; nothing where it leads one astray.
+  /// The travellers that a rule may match.
+  const std::vector<std::size_t>& near(const NameRule& rule) {
+    const std::vector<std::size_t>* fewest = nullptr;
+    for (const PatternList* list : {&rule.left, &rule.alternatives.front().from, &rule.right})
+      for (const SegmentPattern& p : *list)
+        if (const auto& with = with_segment_[p.id];
+            !p.is_any_number && (!fewest || with.size() < fewest->size()))
+          fewest = &with;
+    if (fewest) return *fewest;
+    everybody_.resize(travellers_.size());
+    std::iota(everybody_.begin(), everybody_.end(), std::size_t{0});
+    return everybody_;
+  }
+
+  /// How much nearer a rule brings the names; nothing where it leads one astray, or to where another is.
   std::optional<Gain> gain_of(const NameRule& rule) {
     Gain gain;
-    for (const Traveller& traveller : travellers_) {
+    std::unordered_set<std::size_t> seen;
+    for (const std::size_t i : near(rule)) {
+      const Traveller& traveller = travellers_[i];
       const std::optional<SegmentedName> moved = rule.apply(traveller.now, segments_);
-      if (!moved || *moved == traveller.now) continue;
+      if (!moved || *moved == traveller.now || !seen.insert(i).second) continue;
+      if (const auto other = at_.find(*moved); other != at_.end()) {
+        const SegmentedName& there = travellers_[other->second].now;
+        if (rule.apply(there, segments_).value_or(there) == there) return std::nullopt;
+      }
       if (!traveller.goal) {
         if (!may_touch_rest_ || leads_astray(*moved)) return std::nullopt;
         continue;
       }
+      if (traveller.is_renumbered && enters_other_item(*moved, traveller)) return std::nullopt;
       const std::size_t before = edit_distance(traveller.now, *traveller.goal);
       const std::size_t after = edit_distance(*moved, *traveller.goal);
       if (after >= before) return std::nullopt;
@@ -264,6 +359,22 @@ class RuleSearch {
       if (after == 0) gain.arrived += traveller.weight;
     }
     return gain;
+  }
+
+  /// Whether a name would be below the item of a list that is not its own, where it was not before: who goes
+  /// from `up.3` to `blocks.0` must not be at `blocks.3`, which others are to reach, in between.
+  bool enters_other_item(const SegmentedName& moved, const Traveller& traveller) const {
+    const auto has_prefix = [](const SegmentedName& name, const SegmentedName& prefix) {
+      return name.size() >= prefix.size() && std::ranges::equal(prefix, std::span(name).first(prefix.size()));
+    };
+    SegmentedName prefix;
+    for (const std::size_t segment : moved) {
+      prefix.push_back(segment);
+      if (!segments_.numbers(segment).empty() && goal_items_.contains(prefix) &&
+          !has_prefix(*traveller.goal, prefix) && !has_prefix(traveller.now, prefix))
+        return true;
+    }
+    return false;
   }
 
   /// Whether a name without a partner would end as a target that is somebody else's.
@@ -282,35 +393,80 @@ class RuleSearch {
 
   /// Whether a rule would change its own result again.
   bool is_unstable(const NameRule& rule) {
-    for (const Traveller& traveller : travellers_)
-      if (const auto once = rule.apply(traveller.now, segments_); once && *once != traveller.now)
+    for (const std::size_t i : near(rule))
+      if (const auto once = rule.apply(travellers_[i].now, segments_); once && *once != travellers_[i].now)
         if (const auto twice = rule.apply(*once, segments_); twice && *twice != *once) return true;
     return false;
   }
 
-  std::optional<NameRule> next_rule() {
-    const std::map<std::string, NameRule> all = candidates();
-    const NameRule* best = nullptr;
-    const std::string* best_text = nullptr;
-    std::size_t most = 0;
-    for (const auto& [text, rule] : all) {
-      const std::optional<Gain> gain = gain_of(rule);
-      if (!gain || gain->nearer == 0 || gain->nearer < most) continue;
-      if (gain->nearer == most && !is_better(rule, text, *best, *best_text)) continue;
-      best = &rule, best_text = &text, most = gain->nearer;
+  /// The most gain first, then as in is_better().
+  struct Rank {
+    std::size_t nearer = 0;
+    bool is_unstable = false, is_inside = false;
+    std::string text;
+    bool operator<(const Rank& other) const {
+      return std::tuple(other.nearer, is_unstable, is_inside, text.size(), std::cref(text).get()) <
+             std::tuple(nearer, other.is_unstable, other.is_inside, other.text.size(),
+                        std::cref(other.text).get());
     }
-    return best == nullptr ? std::nullopt : std::optional(*best);
+  };
+
+  std::optional<Rank> rank_of(const NameRule& rule, const std::string& text) {
+    const std::optional<Gain> gain = gain_of(rule);
+    if (!gain || gain->nearer == 0) return std::nullopt;
+    return Rank{gain->nearer, is_unstable(rule), rule.is_inside, text};
+  }
+
+  /// Takes rules while there are any that lead on, always the best, and says whether there was one. What a
+  /// rule was worth is looked up again only when it is about to be taken, or names that it came from have
+  /// moved.
+  bool find_rules(std::vector<NameRule>& rules) {
+    const std::size_t before = rules.size();
+    Candidates all = candidates();
+    std::set<Rank> queue;
+    for (const auto& [text, rule] : all)
+      if (auto rank = rank_of(rule, text)) queue.insert(std::move(*rank));
+    while (!queue.empty() && rules.size() < most_rules) {
+      const Rank best = *queue.begin();
+      queue.erase(queue.begin());
+      const NameRule& rule = all.at(best.text);
+      const std::optional<Rank> now = rank_of(rule, best.text);
+      if (!now) continue;
+      if (best < *now) {
+        queue.insert(*now);
+        continue;
+      }
+      rules.push_back(rule);
+      Candidates more;
+      for (const std::size_t moved : move(rules.back())) add_candidates(travellers_[moved], more);
+      for (auto& [text, candidate] : more) {
+        if (auto rank = rank_of(candidate, text)) queue.insert(std::move(*rank));
+        all.emplace(text, std::move(candidate));
+      }
+    }
+    return rules.size() > before;
+  }
+
+  SegmentedName result(SegmentedName name, const std::vector<NameRule>& rules) {
+    for (const NameRule& rule : rules)
+      if (auto moved = rule.apply(name, segments_)) name = std::move(*moved);
+    return name;
   }
 
   std::vector<SegmentedName> results(const std::vector<NameRule>& rules) {
     std::vector<SegmentedName> out;
-    for (const Traveller& traveller : begun_) {
-      SegmentedName name = traveller.now;
-      for (const NameRule& rule : rules)
-        if (auto moved = rule.apply(name, segments_)) name = std::move(*moved);
-      out.push_back(std::move(name));
-    }
+    for (const Traveller& traveller : begun_) out.push_back(result(traveller.now, rules));
     return out;
+  }
+
+  /// Whether rules have these results. Who was the last to say no is asked first.
+  bool have_results(const std::vector<NameRule>& rules, const std::vector<SegmentedName>& wanted) {
+    std::size_t& last = last_no_;
+    const auto agrees = [&](std::size_t i) { return result(begun_[i].now, rules) == wanted[i]; };
+    if (last < begun_.size() && !agrees(last)) return false;
+    for (std::size_t i = 0; i < begun_.size(); ++i)
+      if (!agrees(i)) return last = i, false;
+    return true;
   }
 
   /// Rules that differ in a word that they keep become one, where that changes nothing.
@@ -325,7 +481,7 @@ class RuleSearch {
           std::vector<NameRule> fewer = rules;
           fewer[at_first ? i : j] = *both;
           fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(at_first ? j : i));
-          if (results(fewer) != wanted) continue;
+          if (!have_results(fewer, wanted)) continue;
           rules = std::move(fewer);
           is_done = true;
           break;
@@ -334,13 +490,22 @@ class RuleSearch {
       }
   }
 
-  /// What a later rule does anyway need not be done before.
+  /// What a later rule does anyway need not be done before. Only names that a rule changes can miss it.
   void drop_idle(std::vector<NameRule>& rules) {
+    std::vector<std::vector<std::size_t>> changed(rules.size());
     const std::vector<SegmentedName> wanted = results(rules);
+    for (std::size_t name = 0; name < begun_.size(); ++name) {
+      SegmentedName now = begun_[name].now;
+      for (std::size_t i = 0; i < rules.size(); ++i)
+        if (auto moved = rules[i].apply(now, segments_); moved && *moved != now)
+          now = std::move(*moved), changed[i].push_back(name);
+    }
     for (std::size_t i = rules.size(); i-- > 0;) {
       std::vector<NameRule> fewer = rules;
       fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
-      if (results(fewer) == wanted) rules = std::move(fewer);
+      if (std::ranges::all_of(
+              changed[i], [&](std::size_t name) { return result(begun_[name].now, fewer) == wanted[name]; }))
+        rules = std::move(fewer);
     }
   }
 
@@ -350,6 +515,12 @@ class RuleSearch {
   std::unordered_map<SegmentedName, std::size_t, Hash> targets_;
   std::unordered_set<std::size_t> paired_targets_;
   std::vector<Traveller> travellers_, begun_;
+  std::unordered_map<std::size_t, std::vector<std::size_t>>
+      with_segment_;                                         // travellers, also those that were
+  std::unordered_map<SegmentedName, std::size_t, Hash> at_;  // where they are now
+  std::unordered_set<SegmentedName, Hash> goal_items_;       // beginnings of goals that end in a number
+  std::vector<std::size_t> everybody_;
+  std::size_t last_no_ = SIZE_MAX;
   bool may_touch_rest_ = true;
 };
 
@@ -357,6 +528,16 @@ std::vector<std::string> names_of(std::span<const NamedShape> tensors) {
   std::vector<std::string> names;
   for (const NamedShape& tensor : tensors) names.push_back(tensor.name);
   return names;
+}
+
+/// `1 0 2` of `layers.1.mlp.0.fc2`.
+std::string numbers_of(std::string_view name) {
+  std::string numbers;
+  for (const char c : name)
+    if (c >= '0' && c <= '9') numbers += c;
+    else if (!numbers.empty() && numbers.back() != ' ') numbers += ' ';
+  while (!numbers.empty() && numbers.back() == ' ') numbers.pop_back();
+  return numbers;
 }
 
 /// What applying the rules to every name says; nothing where a name goes where it does not belong, and then
@@ -388,8 +569,16 @@ std::optional<Inference> verified(std::span<const NamedShape> source, std::span<
       inference.left_in_source.push_back(source[i].name);
       continue;
     }
-    const bool is_right =
-        wanted != goal.end() ? wanted->second == found->second : !promised.contains(found->second);
+    // A name whose partner is not known may be led to one by rules that others have founded, but not by a
+    // number that is another one; and where no rule led it, it is just called so.
+    const bool is_free = wanted == goal.end() && !promised.contains(found->second);
+    if (is_free && results[i] == source[i].name) {
+      inference.left_in_source.push_back(source[i].name);
+      continue;
+    }
+    const bool is_right = wanted != goal.end()
+                              ? wanted->second == found->second
+                              : is_free && numbers_of(results[i]) == numbers_of(source[i].name);
     if (!is_right) {
       astray.insert(i);
       if (const auto owner = std::ranges::find(pairs, found->second, &NamePair::target); owner != pairs.end())

@@ -20,10 +20,10 @@ std::string_view without_zeros(std::string_view number) {
   return number;
 }
 
-using Group = std::array<std::string_view, 12>;
+using Group = std::array<std::string_view, 20>;
 
 /// What a row of the table below is one of: a tensor of one row is none of another row of its family.
-enum class Family { none, parameter, projection, norm, embedding };
+enum class Family { none, parameter, attention, projection, norm, embedding };
 
 // Segments that stand for one thing in the models of this world: Hugging Face's, Meta's, OpenAI's, timm's,
 // fairseq's, burn's.
@@ -32,40 +32,79 @@ struct Synonyms {
   Group words;
 };
 
-constexpr std::array<Synonyms, 24> synonyms{{
-    {Family::parameter, {"weight", "gamma", "scale"}},
+constexpr std::array<Synonyms, 26> synonyms{{
+    {Family::parameter, {"weight", "gamma", "scale", "kernel", "lambda1"}},
     {Family::parameter, {"bias", "beta", "shift"}},
-    {Family::none, {"layers", "layer", "blocks", "block", "h", "resblocks"}},
-    {Family::none, {"self_attn", "attn", "attention", "self_attention", "self"}},
-    {Family::none, {"cross_attn", "encoder_attn", "crossattention", "cross_attention"}},
-    {Family::none, {"mlp", "feed_forward", "ffn", "feedforward"}},
-    {Family::projection, {"q_proj", "query", "wq", "to_q", "q_lin", "q", "linear_q"}},
-    {Family::projection, {"k_proj", "key", "wk", "to_k", "k_lin", "k", "linear_k"}},
-    {Family::projection, {"v_proj", "value", "wv", "to_v", "v_lin", "v", "linear_v"}},
-    {Family::projection, {"o_proj", "out_proj", "wo", "to_out", "out_lin", "out", "o", "linear_out"}},
-    {Family::projection, {"gate_proj", "w1", "gate"}},
-    {Family::projection, {"up_proj", "w3", "up"}},
-    {Family::projection, {"down_proj", "w2", "down"}},
-    {Family::projection, {"fc1", "c_fc", "lin1", "linear1", "dense_h_to_4h"}},
-    {Family::projection, {"fc2", "lin2", "linear2", "dense_4h_to_h"}},
-    {Family::norm,
-     {"input_layernorm", "attention_norm", "ln_1", "ln1", "norm1", "attn_ln", "self_attn_layer_norm",
-      "layernorm_before", "attn_norm"}},
-    {Family::norm,
-     {"post_attention_layernorm", "ffn_norm", "ln_2", "ln2", "norm2", "mlp_ln", "final_layer_norm",
-      "layernorm_after", "mlp_norm"}},
-    {Family::norm, {"cross_attn_ln", "encoder_attn_layer_norm", "cross_attn_norm"}},
-    {Family::embedding,
-     {"embed_tokens", "tok_embeddings", "wte", "token_embedding", "word_embeddings", "tok_emb", "embed_in",
-      "shared"}},
-    {Family::embedding,
-     {"wpe", "positional_embedding", "embed_positions", "position_embeddings", "pos_emb", "pos_embed"}},
-    {Family::none,
-     {"norm", "ln_f", "final_layernorm", "ln_post", "layer_norm", "final_norm", "layernorm", "ln"}},
-    {Family::none, {"lm_head", "output", "proj_out", "embed_out", "head", "classifier"}},
     {Family::parameter, {"running_mean", "moving_mean"}},
     {Family::parameter, {"running_var", "moving_var", "moving_variance"}},
+    {Family::none, {"layers", "layer", "blocks", "block", "h", "resblocks"}},
+    {Family::attention,
+     {"self_attn", "attn", "attention", "self_attention", "self", "SelfAttention", "att", "mha"}},
+    {Family::attention,
+     {"cross_attn", "encoder_attn", "crossattention", "cross_attention", "encoder_decoder_attention",
+      "EncDecAttention", "multihead_attn"}},
+    {Family::none, {"mlp", "feed_forward", "ffn", "feedforward", "pwff"}},
+    {Family::projection, {"q_proj", "query", "wq", "to_q", "q_lin", "q", "linear_q", "query_proj"}},
+    {Family::projection, {"k_proj", "key", "wk", "to_k", "k_lin", "k", "linear_k", "key_proj"}},
+    {Family::projection, {"v_proj", "value", "wv", "to_v", "v_lin", "v", "linear_v", "value_proj"}},
+    {Family::projection,
+     {"qkv", "query_key_value", "c_attn", "Wqkv", "wqkv", "to_qkv", "qkv_proj", "in_proj"}},
+    {Family::projection,
+     {"o_proj", "out_proj", "wo", "to_out", "out_lin", "out", "o", "linear_out", "proj", "c_proj", "dense",
+      "output", "proj_out"}},
+    {Family::projection, {"gate_proj", "w1", "gate", "linear_inner"}},
+    {Family::projection, {"up_proj", "w3", "up", "linear_outer"}},
+    {Family::projection, {"down_proj", "w2", "down", "c_proj", "wo"}},
+    {Family::projection,
+     {"fc1", "c_fc", "lin1", "linear1", "linear_1", "dense_h_to_4h", "wi", "intermediate_dense",
+      "linear_inner", "pwconv1", "fc", "fc_in", "dense"}},
+    {Family::projection,
+     {"fc2", "c_proj", "lin2", "linear2", "linear_2", "dense_4h_to_h", "wo", "output_dense", "linear_outer",
+      "pwconv2", "proj", "fc_out", "dense", "output"}},
+    {Family::norm,
+     {"input_layernorm", "attention_norm", "ln_1", "ln1", "norm1", "norm_1", "layer_norm1", "attn_ln",
+      "self_attn_layer_norm", "layernorm_before", "attn_norm", "sa_layer_norm", "pre_attention_layer_norm",
+      "pre_self_attention_layer_norm", "ln"}},
+    {Family::norm,
+     {"post_attention_layernorm", "ffn_norm", "ln_2", "ln2", "norm2", "norm_2", "layer_norm2", "mlp_ln",
+      "final_layer_norm", "layernorm_after", "mlp_norm", "output_layer_norm", "pre_mlp_layer_norm"}},
+    {Family::norm,
+     {"cross_attn_ln", "encoder_attn_layer_norm", "cross_attn_norm", "pre_cross_attention_layer_norm"}},
+    {Family::none, {"ls1", "layer_scale1", "gamma_1"}},
+    {Family::none, {"ls2", "layer_scale2", "gamma_2"}},
+    {Family::embedding,
+     {"embed_tokens", "tok_embeddings", "wte", "token_embedding", "word_embeddings", "tok_emb", "embed_in",
+      "shared", "token_embedder", "embedder"}},
+    {Family::embedding,
+     {"wpe", "positional_embedding", "embed_positions", "position_embeddings", "pos_emb", "pos_embed",
+      "position_embedding", "pos_embedding"}},
+    {Family::none,
+     {"norm", "ln_f", "final_layernorm", "ln_post", "layer_norm", "final_norm", "layernorm", "ln", "ln_final",
+      "norm_f", "ln_out"}},
 }};
+
+// Layers that end a network. They are not a family: `output` is a projection as well.
+constexpr Group heads{"lm_head",    "output", "proj_out",          "embed_out",
+                      "classifier", "head",   "output_projection", "final_linear"};
+
+/// What several segments say that others say in one, the longest first.
+struct Phrase {
+  std::array<std::string_view, 3> segments;
+  std::string_view stands_for;
+};
+constexpr std::array<Phrase, 7> phrases{{
+    {{"attention", "output", "LayerNorm"}, "attention_norm"},
+    {{"attention", "output", "dense"}, "attention.out_proj"},
+    {{"attention", "self"}, "attention"},
+    {{"attention", "attention"}, "attention"},
+    {{"intermediate", "dense"}, "fc1"},
+    {{"output", "dense"}, "fc2"},
+    {{"output", "LayerNorm"}, "ffn_norm"},
+}};
+
+// Parameters that some call by a letter.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> letters{
+    {{"w", "weight"}, {"g", "gamma"}, {"b", "bias"}}};
 
 // The parts of a gated feed-forward layer: their numbers, and the names that others have for them.
 constexpr std::array<std::array<std::string_view, 3>, 3> gated_set{{
@@ -75,10 +114,10 @@ constexpr std::array<std::array<std::string_view, 3>, 3> gated_set{{
 }};
 
 // Words that mean the same inside a segment, the first being the common one.
-constexpr std::array<Group, 15> word_synonyms{{
-    {"norm", "ln", "layernorm", "rmsnorm", "batchnorm", "bn"},
-    {"attn", "attention"},
-    {"emb", "embed", "embedding", "embeddings", "embd"},
+constexpr std::array<Group, 21> word_synonyms{{
+    {"norm", "ln", "layernorm", "rmsnorm", "batchnorm", "bn", "normalization", "groupnorm", "gn"},
+    {"attn", "attention", "att"},
+    {"emb", "embed", "embedding", "embeddings", "embd", "embedder"},
     {"tok", "token", "tokens", "word"},
     {"pos", "position", "positions", "positional"},
     {"conv", "convolution"},
@@ -91,18 +130,23 @@ constexpr std::array<Group, 15> word_synonyms{{
     {"mlp", "ffn", "feedforward"},
     {"fc", "linear", "dense", "lin"},
     {"proj", "projection"},
+    {"encoder", "enc"},
+    {"decoder", "dec"},
+    {"cls", "class"},
+    {"head", "classifier"},
+    {"rel", "relative"},
+    {"mid", "middle"},
 }};
 
 // Words of which a tensor has one: two of a row are never the same thing.
-constexpr std::array<Group, 15> opposites{{
+constexpr std::array<Group, 14> opposites{{
     {"weight", "bias", "mean", "var", "tracked"},
     {"attn", "mlp"},
     {"gamma", "beta"},
-    {"encoder", "decoder", "enc", "dec"},
-    {"q", "k", "v", "out", "qkv", "norm"},
+    {"encoder", "decoder"},
+    {"q", "k", "v", "out", "qkv"},
     {"gate", "up", "down"},
     {"up", "mid", "down"},
-    {"conv", "norm"},
     {"mean", "var"},
     {"ih", "hh"},
     {"tok", "pos", "type"},
@@ -167,6 +211,12 @@ bool are_opposites(const std::vector<std::string>& a, const std::vector<std::str
   return false;
 }
 
+/// The same, or short for it: `mask` and `masked`, `dist` and `distillation`.
+bool is_same_word(const std::string& a, const std::string& b) {
+  constexpr std::size_t least = 4;
+  return a == b || (std::min(a.size(), b.size()) >= least && (a.starts_with(b) || b.starts_with(a)));
+}
+
 /// The end of a name, from which prefixes were left out.
 std::string_view last_segments(std::string_view name, std::size_t count) {
   std::size_t at = name.size();
@@ -180,6 +230,7 @@ std::optional<double> synonym_likeness(std::string_view a, std::string_view b) {
     return std::ranges::find(row.words, segment) != row.words.end();
   };
   // Rows can share a member: the segments need only stand together in one.
+  if (std::ranges::find(heads, a) != heads.end() && std::ranges::find(heads, b) != heads.end()) return 0.9;
   for (const Synonyms& row : synonyms)
     if (holds(row, a) && holds(row, b)) return 0.9;
   for (const Synonyms& row : synonyms)
@@ -237,6 +288,32 @@ std::vector<std::string_view> split_segments(std::string_view name) {
   }
 }
 
+std::vector<std::string_view> spoken_segments(std::string_view name) {
+  std::vector<std::string_view> segments;
+  const auto add = [&](std::string_view text) {
+    for (std::size_t at = 0;;) {
+      const std::size_t end = text.find_first_of("./", at);
+      segments.push_back(text.substr(at, end == std::string_view::npos ? end : end - at));
+      if (end == std::string_view::npos) return;
+      at = end + 1;
+    }
+  };
+  add(name);
+  for (const Phrase& phrase : phrases) {
+    const auto size = std::ranges::find(phrase.segments, "") - phrase.segments.begin();
+    const auto words = std::span(phrase.segments).first(static_cast<std::size_t>(size));
+    const auto found = std::ranges::search(segments, words);
+    if (found.empty()) continue;
+    std::vector<std::string_view> after(found.end(), segments.end());
+    segments.erase(found.begin(), segments.end());
+    add(phrase.stands_for);
+    segments.insert(segments.end(), after.begin(), after.end());
+  }
+  for (const auto& [letter, stands_for] : letters)
+    if (segments.size() > 1 && segments.back() == letter) segments.back() = stands_for;
+  return segments;
+}
+
 double segment_likeness(std::string_view a, std::string_view b) {
   if (a == b) return 1;
   if (a.empty() || b.empty()) return 0;
@@ -246,18 +323,20 @@ double segment_likeness(std::string_view a, std::string_view b) {
   const std::vector<std::string> x = words_of(a);
   const std::vector<std::string> y = words_of(b);
   if (are_opposites(x, y) || differ_in_numbers(x, y)) return -0.5;
-  std::size_t shared = 0;
-  for (const std::string& word : x)
-    if (std::ranges::find(y, word) != y.end()) ++shared;
+  const auto shared = static_cast<std::size_t>(std::ranges::count_if(x, [&](const std::string& word) {
+    return std::ranges::any_of(y, [&](const std::string& other) { return is_same_word(word, other); });
+  }));
   if (x.empty() || y.empty()) return 0;
   return 0.8 * 2 * static_cast<double>(shared) / static_cast<double>(x.size() + y.size());
 }
 
 bool numbers_gated_set(std::string_view a, std::string_view b) {
-  return std::ranges::any_of(gated_set, [&](const auto& row) {
-    const auto is_named = [&](std::string_view text) { return text == row[1] || text == row[2]; };
-    return (a == row[0] && is_named(b)) || (b == row[0] && is_named(a));
-  });
+  const auto holds = [](std::string_view text, std::size_t from, std::size_t to) {
+    return std::ranges::any_of(gated_set, [&](const auto& row) {
+      return std::ranges::find(row.begin() + from, row.begin() + to, text) != row.begin() + to;
+    });
+  };
+  return (holds(a, 0, 1) && !holds(b, 0, 1)) || (holds(b, 0, 1) && !holds(a, 0, 1));
 }
 
 bool holds_gated_set(const std::function<bool(std::string_view)>& contains) {

@@ -26,14 +26,18 @@ bool may_be_same(const NamedShape& a, const NamedShape& b);
 /// `layers.0.mlp` as `layers`, `0`, `mlp`.
 std::vector<std::string_view> split_segments(std::string_view name);
 
+/// The parts of a name between dots or slashes, with one for several that say the same: `intermediate.dense`
+/// is `fc1`.
+std::vector<std::string_view> spoken_segments(std::string_view name);
+
 /// From below 0 to 1: how alike two segments are. 1 for the same; less for words that mean the same in
 /// other models (`q_proj` and `query`, `mlp` and `feed_forward`), and for segments that share words; below
 /// 0 where they name opposites (`encoder` and `decoder`, `weight` and `bias`). Numbers are alike only if
 /// they are equal.
 double segment_likeness(std::string_view a, std::string_view b);
 
-/// Whether one segment names and the other numbers a part of a gated feed-forward layer (`gate_proj`, `w1`).
-/// Such numbers mean that only where the whole set is there: alone, `w1` may be anything.
+/// Whether one of two segments is a number of a gated feed-forward layer's parts (`w1`) and the other is not:
+/// it says what they are only where the whole set is there; alone, `w1` may be anything.
 bool numbers_gated_set(std::string_view a, std::string_view b);
 
 /// Whether all three parts are there, under their names or numbered.

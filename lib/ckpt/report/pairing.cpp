@@ -9,223 +9,128 @@
 #include <unordered_set>
 #include <utility>
 
+#include "ckpt/report/likeness.hpp"
+#include "ckpt/report/name_parts.hpp"
+#include "ckpt/report/numbering.hpp"
+
 namespace ckpt {
 namespace {
 
-constexpr std::size_t none = SIZE_MAX;
 // Two partners that are no further apart than this cannot be told apart.
 constexpr double margin = 0.04;
 // A partner that is less like than this is none, also where it is the only one.
-constexpr double least_likeness = 0.38;
+constexpr double least_score = 0.38;
 // What a module whose other tensors are paired says of the rest.
 constexpr double neighbour_weight = 0.3;
+// A bias is taken before the weight that it belongs to.
+constexpr double loose_weight = 0.15;
+// What modules say that stand beside it in the same one.
+constexpr double outer_weight = 0.1;
 // A template that finds a place for all names of its form, against one that fits some by chance.
 constexpr double support_weight = 0.1;
 // A matrix whose shape nothing else has.
 constexpr double unique_shape_weight = 0.3;
+// A matrix that need not be transposed, where none is known to be.
+constexpr double exact_weight = 0.05;
+// A series of matrices that are not all of one shape.
+constexpr double telling_series_weight = 0.3;
+// Series of one shape are each other's only if they are called more alike, or their modules are.
+constexpr double least_series_score = 0.6;
+// Series are not even thought of as each other's if they are called less alike.
+constexpr double least_zip_likeness = 0.25;
+// Lists that count down are called so much alike.
+constexpr double least_list_likeness = 0.5;
+// A tensor of a norm, or of a layer with a matrix, against one of the other kind.
+constexpr double module_kind_weight = 0.3;
 // So many pairs exchange the same unlike words, or it is taken for chance: a weight alone has many like it,
 // a weight and a bias that both fit are a module.
 constexpr std::size_t least_exchanges = 2;
-// Names with more numbers than this keep the last ones as they are.
-constexpr std::size_t most_slots = 6;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Numbers every distinct text.
-class Texts {
- public:
-  std::size_t id(std::string_view text) {
-    const auto [found, is_new] = ids_.emplace(std::string(text), texts_.size());
-    if (is_new) texts_.push_back(&found->first);
-    return found->second;
-  }
-  const std::string& text(std::size_t id) const { return *texts_[id]; }
-
- private:
-  std::unordered_map<std::string, std::size_t> ids_;
-  std::vector<const std::string*> texts_;
-};
-
-/// One name of either list, taken apart.
-struct Name {
-  const NamedShape* tensor = nullptr;
-  std::size_t shape = 0;              // id of dtype class and shape
-  std::size_t name_class = 0;         // id of the name with `#` for numbers
-  std::vector<std::size_t> numbers;   // ids of the runs of digits
-  std::vector<std::size_t> segments;  // ids
-  std::size_t module = none;          // id of the name without its last segment
-  bool is_taken = false;
-};
-
-/// A class of names of one list.
-struct NameClass {
-  std::size_t id = 0;
-  std::vector<std::string> literals;  // between the numbers
-  std::vector<std::size_t> members;
-};
-
 /// How the numbers of a target's name follow from those of a source's.
 struct Slot {
-  std::size_t from = none;   // the source's number, or …
-  std::size_t text = none;   // … this text, …
-  std::size_t meets = none;  // … which this number of the source happens to be as well
+  std::size_t from = no_id;   // the source's number, or …
+  std::size_t text = no_id;   // … this text, …
+  std::size_t meets = no_id;  // … which this number of the source happens to be as well
 };
 
 struct Template {
   std::size_t source_class = 0;
   std::size_t target_class = 0;
-  std::vector<std::size_t> fixed;  // for each number of the source its text, or `none` where it is kept
+  std::vector<std::size_t> fixed;  // for each number of the source its text, or `no_id` where it is kept
   std::vector<Slot> slots;
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
-  bool is_whole = false;  // it has a place for all names of its form
-  double support = 0;     // share of the source's names that it has a place for
-  double likeness = 0;    // of names, as far as is known by now
+  bool is_whole = false;                  // it has a place for all names of its form
+  double support = 0;                     // share of the source's names that it has a place for
+  double likeness = 0;                    // of names, as far as is known by now
+  const Series* source_series = nullptr;  // that are paired item by item, under other numbers
+  const Series* target_series = nullptr;
+  bool is_telling = false;  // of several shapes
+  std::size_t items = 0;    // of lists, that are each other if this holds: an index
 };
 
-/// Likeness of segments, with what pairs have taught.
-class Likeness {
- public:
-  /// `may_number` says whether both lists have all members of the set that one may number and the other
-  /// call by name.
-  Likeness(const Texts& texts, bool may_number) : texts_(texts), may_number_(may_number) {}
-
-  double of(std::size_t a, std::size_t b) {
-    if (a == b) return 1;
-    const std::uint64_t key = static_cast<std::uint64_t>(a) << 32U | b;
-    const auto [found, is_new] = known_.try_emplace(key, 0.0);
-    if (is_new)
-      found->second = !may_number_ && numbers_gated_set(texts_.text(a), texts_.text(b))
-                          ? 0
-                          : segment_likeness(texts_.text(a), texts_.text(b));
-    return found->second;
-  }
-
-  /// What stands in the same gap of both names, numbers aside: `emb => lm_head`.
-  std::set<std::string> exchanged(const Name& a, const Name& b) {
-    align(a, b);
-    std::set<std::string> all;
-    const auto add = [&](std::string& text, const Name& name, std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) {
-        text += '.';
-        for (const char c : texts_.text(name.segments[i]))
-          if (!is_digit(c)) text += c;
-          else if (text.back() != '#') text += '#';
-      }
-    };
-    each_gap(a, b, [&](std::size_t begin, std::size_t end, std::size_t to_begin, std::size_t to_end) {
-      if (begin == end || to_begin == to_end) return;
-      std::string text;
-      add(text, a, begin, end);
-      text += " => ";
-      add(text, b, to_begin, to_end);
-      all.insert(std::move(text));
-    });
-    return all;
-  }
-
-  /// The best alignment of the segments, over their mean number; what stands in the same gap of both and
-  /// names opposites makes them strangers.
-  double of_names(const Name& a, const Name& b) {
-    align(a, b);
-    const double sum = at(a.segments.size(), b.segments.size());
-    double opposites = 0;
-    each_gap(a, b, [&](std::size_t begin, std::size_t end, std::size_t to_begin, std::size_t to_end) {
-      double worst = 0;
-      for (std::size_t i = begin; i < end; ++i)
-        for (std::size_t j = to_begin; j < to_end; ++j)
-          worst = std::min(worst, of(a.segments[i], b.segments[j]));
-      if (worst < 0) opposites = 1;
-    });
-    return 2 * sum / static_cast<double>(a.segments.size() + b.segments.size()) - opposites;
-  }
-
-  /// Segments of a pair that stand in each other's place mean the same from now on.
-  void learn(const Name& a, const Name& b) {
-    align(a, b);
-    for (const auto& [i, j] : steps_) teach(a.segments[i], b.segments[j]);
-    each_gap(a, b, [&](std::size_t begin, std::size_t end, std::size_t to_begin, std::size_t to_end) {
-      if (end - begin == 1 && to_end - to_begin == 1) teach(a.segments[begin], b.segments[to_begin]);
-    });
-  }
-
- private:
-  double& at(std::size_t i, std::size_t j) { return table_[i * width_ + j]; }
-
-  void teach(std::size_t a, std::size_t b) {
-    const auto is_number = [&](std::size_t id) { return std::ranges::all_of(texts_.text(id), is_digit); };
-    // What is called by opposites stays apart, however often it stands in each other's place.
-    if (a == b || is_number(a) || is_number(b) || of(a, b) < 0) return;
-    double& known = known_[static_cast<std::uint64_t>(a) << 32U | b];
-    known = std::max(known, 0.95);
-  }
-
-  /// Calls `take` with every stretch of either name between well aligned segments, empty ones too.
-  template <typename Take> void each_gap(const Name& a, const Name& b, Take take) {
-    constexpr double well = 0.5;
-    std::size_t i = 0;
-    std::size_t j = 0;
-    for (const auto& [x, y] : steps_) {
-      if (of(a.segments[x], b.segments[y]) < well) continue;
-      take(i, x, j, y);
-      i = x + 1, j = y + 1;
-    }
-    take(i, a.segments.size(), j, b.segments.size());
-  }
-
-  void align(const Name& a, const Name& b) {
-    width_ = b.segments.size() + 1;
-    table_.assign((a.segments.size() + 1) * width_, 0.0);
-    for (std::size_t i = 1; i <= a.segments.size(); ++i)
-      for (std::size_t j = 1; j < width_; ++j)
-        at(i, j) = std::max(
-            {at(i - 1, j), at(i, j - 1), at(i - 1, j - 1) + of(a.segments[i - 1], b.segments[j - 1])});
-    steps_.clear();
-    std::size_t i = a.segments.size();
-    std::size_t j = b.segments.size();
-    while (i > 0 && j > 0) {
-      const double likeness = of(a.segments[i - 1], b.segments[j - 1]);
-      if (likeness > 0 && at(i, j) == at(i - 1, j - 1) + likeness) steps_.emplace_back(--i, --j);
-      else if (at(i - 1, j) >= at(i, j - 1)) --i;
-      else --j;
-    }
-    std::ranges::reverse(steps_);
-  }
-
-  const Texts& texts_;
-  bool may_number_;
-  std::unordered_map<std::uint64_t, double> known_;
-  std::vector<double> table_;  // of the last alignment
-  std::size_t width_ = 0;
-  std::vector<std::pair<std::size_t, std::size_t>> steps_;  // its aligned segments, in order
+/// Items of two lists that are each other: `input_blocks.4` is `down_blocks.1.resnets.0`.
+struct Items {
+  std::size_t source_list = 0;  // ids
+  std::size_t target_list = 0;
+  std::map<std::string_view, std::string_view> pairs;
+  std::vector<std::pair<std::size_t, std::size_t>> examples;  // names below them
+  std::set<std::size_t> source_modules, target_modules;       // of which series say so
+  std::size_t voices() const { return std::min(source_modules.size(), target_modules.size()); }
 };
 
 class Pairing {
  public:
   Pairing(std::span<const NamedShape> source, std::span<const NamedShape> target)
-      : sources_(take_apart(source, source_classes_)), targets_(take_apart(target, target_classes_)) {
+      : source_parts_(source, texts_), target_parts_(target, texts_) {
     for (std::size_t i = 0; i < targets_.size(); ++i) target_by_name_.emplace(target[i].name, i);
-    for (const Name& name : sources_) ++shapes_of_source_[name.shape];
-    for (const Name& name : targets_) ++shapes_of_target_[name.shape];
+    for (const NamedShape& tensor : source) source_modules_.insert(module_of(tensor.name));
+    for (const NamedShape& tensor : target) target_modules_.insert(module_of(tensor.name));
+    for (const Name& name : sources_) ++shapes_of_source_[name.shape], shape_of_id_[name.shape] = name.tensor;
+    for (const Name& name : targets_) ++shapes_of_target_[name.shape], shape_of_id_[name.shape] = name.tensor;
+  }
+
+  /// Whether some matrix of either list is in the other transposed only.
+  bool has_transposed() {
+    const auto lacks = [&](const std::vector<Name>& names, const auto& others) {
+      return std::ranges::any_of(names, [&](const Name& name) {
+        const NamedShape& tensor = *name.tensor;
+        if (tensor.shape.size() != 2 || others.contains(name.shape)) return false;
+        return others.contains(shape_id(texts_, tensor.dtype, {tensor.shape[1], tensor.shape[0]}));
+      });
+    };
+    return lacks(sources_, shapes_of_target_) || lacks(targets_, shapes_of_source_);
   }
 
   std::vector<NamePair> run() {
+    is_transposed_ = has_transposed();
+
+    make_zips();
+    doubt_named_items();
     take_identical();
-    for (const auto& [source_id, source] : source_classes_)
-      for (const auto& [target_id, target] : target_classes_)
+    for (const auto& [source_id, source] : source_parts_.classes)
+      for (const auto& [target_id, target] : target_parts_.classes)
         if (shapes_meet(source, target)) make_templates(source, target);
-    while (take_certain()) {
-    }
+    // Matrices say more than vectors, and tell the modules that these belong to.
+    for (const bool with_vectors : {false, true})
+      while (take_certain(with_vectors)) {
+      }
     for (Template& each : templates_) each.pairs.clear();
     std::erase_if(result_, [&](const NamePair& p) {
       return !is_identical(p) && is_outvoted(p.family, p.source, p.target);
     });
     drop_unfounded();
+    // Each item of a series has a number that needs its own rule; one tensor of a module stands for all.
+    std::set<std::pair<std::size_t, std::size_t>> modules;
+    for (std::size_t i = 0; i < result_.size(); ++i)
+      if (templates_[result_[i].family].source_series != nullptr &&
+          modules.emplace(sources_[result_[i].source].module, targets_[result_[i].target].module).second)
+        result_[i].family = templates_.size() + i;
     return std::move(result_);
   }
 
  private:
-  using Classes = std::map<std::size_t, NameClass>;
-
   bool has_whole_set(const std::vector<Name>& names) const {
     std::unordered_set<std::string_view> segments;
     for (const Name& name : names)
@@ -233,85 +138,102 @@ class Pairing {
     return holds_gated_set([&](std::string_view segment) { return segments.contains(segment); });
   }
 
-  std::vector<Name> take_apart(std::span<const NamedShape> tensors, Classes& classes) {
-    std::vector<Name> names;
-    for (const NamedShape& tensor : tensors) {
-      Name name{.tensor = &tensor, .shape = {}, .name_class = {}, .numbers = {}, .segments = {}};
-      std::string shape = std::to_string(static_cast<int>(info(tensor.dtype).kind)) + to_string(tensor.shape);
-      name.shape = texts_.id(shape);
-      shape_of_id_.emplace(name.shape, &tensor);
-      std::string pattern;
-      std::vector<std::string> literals{{}};
-      for (std::size_t i = 0; i < tensor.name.size();) {
-        std::size_t end = i;
-        while (end < tensor.name.size() && is_digit(tensor.name[end])) ++end;
-        if (end > i && name.numbers.size() < most_slots) {
-          name.numbers.push_back(texts_.id(tensor.name.substr(i, end - i)));
-          pattern += '\1';  // no name has it for a digit
-          literals.emplace_back();
-          i = end;
-        } else {
-          pattern += tensor.name[i];
-          literals.back() += tensor.name[i++];
-        }
-      }
-      name.name_class = texts_.id(pattern);
-      for (const std::string_view segment : split_segments(tensor.name))
-        name.segments.push_back(texts_.id(segment));
-      if (const std::size_t dot = tensor.name.rfind('.'); dot != std::string::npos)
-        name.module = texts_.id("module " + tensor.name.substr(0, dot));
-      NameClass& name_class = classes[name.name_class];
-      name_class.id = name.name_class;
-      name_class.literals = std::move(literals);
-      name_class.members.push_back(names.size());
-      names.push_back(std::move(name));
-    }
-    return names;
-  }
-
   bool is_identical(const NamePair& pair) const {
     return sources_[pair.source].tensor->name == targets_[pair.target].tensor->name;
   }
 
-  /// What has one name and one shape on both sides is itself, whatever else there is.
+  /// What has one name and one shape on both sides is itself, unless its list counts otherwise.
   void take_identical() {
     std::map<std::size_t, std::size_t> family_of_class;
     for (std::size_t s = 0; s < sources_.size(); ++s) {
       const Name& source = sources_[s];
       const auto found = target_by_name_.find(source.tensor->name);
       if (found == target_by_name_.end() || targets_[found->second].shape != source.shape) continue;
+      if (doubtful_.contains(s)) continue;
+      for (std::size_t i = 0; i < source.numbers.size(); ++i)
+        if (count_differently(source_kinds_.numbers(s, i), target_kinds_.numbers(found->second, i), texts_))
+          doubtful_.insert(s);
+      if (doubtful_.contains(s)) continue;
       const auto [family, is_new] = family_of_class.try_emplace(source.name_class, templates_.size());
       if (is_new)
         templates_.push_back({.source_class = source.name_class,
                               .target_class = source.name_class,
-                              .fixed = std::vector<std::size_t>(source.numbers.size(), none),
+                              .fixed = std::vector<std::size_t>(source.numbers.size(), no_id),
                               .slots = all_kept(source),
                               .pairs = {}});
       take({s, found->second, family->second});
     }
   }
 
+  /// Where a list has lost items, and as many things of their shape stand beside it that were not there, its
+  /// items may have got names: with `layers.1` gone and `proj_in` new, who knows what `layers.0` is.
+  void doubt_named_items() {
+    std::unordered_set<std::string_view> in_source, in_target;
+    for (const Name& name : sources_) in_source.insert(name.tensor->name);
+    for (const Name& name : targets_) in_target.insert(name.tensor->name);
+    struct Place {
+      std::string around;  // the name without the list and the number, or without one segment
+      std::size_t shape;
+      auto operator<=>(const Place&) const = default;
+    };
+    const auto gather = [](const std::vector<Name>& names,
+                           const std::unordered_set<std::string_view>& others) {
+      std::set<Place> named;
+      for (const Name& name : names)
+        if (const std::string_view text = name.tensor->name; !others.contains(text))
+          if (const std::string_view module = module_of(text); !module.empty())
+            named.insert({std::string(module_of(module)).append(text.substr(module.size())), name.shape});
+      return named;
+    };
+    const std::set<Place> new_names = gather(targets_, in_source);
+    const std::set<Place> old_names = gather(sources_, in_target);
+    for (std::size_t s = 0; s < sources_.size(); ++s) {
+      const Name& name = sources_[s];
+      if (name.numbers.empty() || !in_target.contains(name.tensor->name)) continue;
+      const std::size_t t = target_by_name_.at(name.tensor->name);
+      const std::set<std::size_t>& a = source_kinds_.numbers(s, name.numbers.size() - 1);
+      const std::set<std::size_t>& b = target_kinds_.numbers(t, name.numbers.size() - 1);
+      if (a.size() == b.size()) continue;
+      const std::string_view text = name.tensor->name;
+      const std::string_view item = through_number(text, name.numbers.size() - 1);
+      const std::string_view list = module_of(item);
+      if (list.empty() || list.size() + 1 == item.size()) continue;
+      const Place place{std::string(module_of(list)).append(text.substr(item.size())), name.shape};
+      if ((a.size() > b.size() ? new_names : old_names).contains(place)) doubtful_.insert(s);
+    }
+  }
+
   static std::vector<Slot> all_kept(const Name& source) {
     std::vector<Slot> slots;
-    for (std::size_t i = 0; i < source.numbers.size(); ++i) slots.push_back({.from = i, .text = none});
+    for (std::size_t i = 0; i < source.numbers.size(); ++i) slots.push_back({.from = i, .text = no_id});
     return slots;
   }
 
   /// Drops pairs that rest on their shape, or on there being no other: where one name has words that the
   /// other has not and the other way round, several pairs must have exchanged the same.
   void drop_unfounded() {
+    using Exchange = Likeness::Exchange;
     Likeness untaught(texts_, has_whole_sets_);
-    std::map<std::string, std::size_t> seen;
-    std::vector<std::set<std::string>> exchanges(result_.size());
-    for (std::size_t i = 0; i < result_.size(); ++i) {
-      exchanges[i] = untaught.exchanged(sources_[result_[i].source], targets_[result_[i].target]);
-      for (const std::string& exchange : exchanges[i]) ++seen[exchange];
+    std::map<Exchange, std::size_t> seen;
+    std::vector<std::set<Exchange>> exchanges;
+    for (const NamePair& pair : result_) {
+      exchanges.push_back(untaught.exchanged(sources_[pair.source].segments, targets_[pair.target].segments));
+      for (const Exchange& exchange : exchanges.back()) ++seen[exchange];
     }
+    // Others may exchange the same, of which one side has more here: `transformer => model` is behind
+    // `transformer.embd => model`.
+    const auto is_founded = [&](const Exchange& exchange) {
+      if (seen.at(exchange) >= least_exchanges) return true;
+      return std::ranges::any_of(seen, [&](const auto& other) {
+        const auto& [from, to] = other.first;
+        return other.second >= least_exchanges &&
+               ((from == exchange.first && exchange.second.starts_with(to + ".")) ||
+                (to == exchange.second && exchange.first.starts_with(from + ".")));
+      });
+    };
     std::size_t at = 0;
-    std::erase_if(result_, [&](const NamePair&) {
-      return std::ranges::any_of(exchanges[at++],
-                                 [&](const std::string& e) { return seen.at(e) < least_exchanges; });
-    });
+    std::erase_if(result_,
+                  [&](const NamePair&) { return !std::ranges::all_of(exchanges[at++], is_founded); });
   }
 
   bool fits(std::size_t source, std::size_t target) {
@@ -337,7 +259,7 @@ class Pairing {
   std::string name_of(const NameClass& target, const std::vector<Slot>& slots, const Name& source) const {
     std::string name = target.literals.front();
     for (std::size_t i = 0; i < slots.size(); ++i) {
-      name += texts_.text(slots[i].from != none ? source.numbers[slots[i].from] : slots[i].text);
+      name += texts_.text(slots[i].from != no_id ? source.numbers[slots[i].from] : slots[i].text);
       name += target.literals[i + 1];
     }
     return name;
@@ -346,14 +268,14 @@ class Pairing {
   /// Whether a name of the template's source class has its form.
   static bool is_meant(const Template& candidate, const Name& source) {
     for (std::size_t i = 0; i < candidate.fixed.size(); ++i)
-      if (candidate.fixed[i] != none && candidate.fixed[i] != source.numbers[i]) return false;
+      if (candidate.fixed[i] != no_id && candidate.fixed[i] != source.numbers[i]) return false;
     return true;
   }
 
   /// Whether a name of the template's target class has the form of its results.
   static bool is_result(const Template& candidate, const Name& target) {
     for (std::size_t i = 0; i < candidate.slots.size(); ++i)
-      if (candidate.slots[i].text != none && candidate.slots[i].text != target.numbers[i]) return false;
+      if (candidate.slots[i].text != no_id && candidate.slots[i].text != target.numbers[i]) return false;
     return true;
   }
 
@@ -361,17 +283,52 @@ class Pairing {
   /// there a different one: the true partner is missing.
   bool is_outvoted(std::size_t family, std::size_t s, std::size_t t) const {
     const auto is_stronger = [&](std::size_t other) {
-      return other != family && taken_of_family_.at(other) > most_of_family(family);
+      return other != family && taken_of_family_.at(other) > most_of_family(family) &&
+             templates_[other].source_series == nullptr;
     };
-    if (const auto found = families_of_source_class_.find(sources_[s].name_class);
+    const Name& source = sources_[s];
+    const Name& target = targets_[t];
+    if (const auto found = families_of_source_class_.find(source.name_class);
         found != families_of_source_class_.end())
-      for (const std::size_t other : found->second)
-        if (is_stronger(other) && is_meant(templates_[other], sources_[s])) return true;
-    if (const auto found = families_of_target_class_.find(targets_[t].name_class);
+      for (const std::size_t other : found->second) {
+        const Template& by = templates_[other];
+        if (is_stronger(other) && is_meant(by, source) &&
+            may_lack(name_of(target_parts_.classes.at(by.target_class), by.slots, source), target_modules_,
+                     source))
+          return true;
+      }
+    if (const auto found = families_of_target_class_.find(target.name_class);
         found != families_of_target_class_.end())
-      for (const std::size_t other : found->second)
-        if (is_stronger(other) && is_result(templates_[other], targets_[t])) return true;
+      for (const std::size_t other : found->second) {
+        const Template& by = templates_[other];
+        if (is_stronger(other) && is_result(by, target) &&
+            may_lack(origin_of(by, target), source_modules_, target))
+          return true;
+      }
     return false;
+  }
+
+  /// The name that a template would make this target of.
+  std::string origin_of(const Template& by, const Name& target) const {
+    const NameClass& of = source_parts_.classes.at(by.source_class);
+    std::vector<std::size_t> numbers = by.fixed;
+    for (std::size_t i = 0; i < by.slots.size(); ++i)
+      if (by.slots[i].from != no_id) numbers[by.slots[i].from] = target.numbers[i];
+    std::string name = of.literals.front();
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+      name += (numbers[i] == no_id ? "" : texts_.text(numbers[i])) + of.literals[i + 1];
+    return name;
+  }
+
+  /// Whether a list may lack this partner of `other`: a tensor goes missing, seldom a module of several.
+  static bool may_lack(std::string_view name, const std::unordered_set<std::string_view>& modules,
+                       const Name& other) {
+    return other.module_size < 2 || modules.contains(module_of(name));
+  }
+
+  static std::string_view module_of(std::string_view name) {
+    const std::size_t dot = name.find_last_of("./");
+    return dot == std::string_view::npos ? std::string_view{} : name.substr(0, dot);
   }
 
   /// Pairs of a family that were taken or may still be.
@@ -390,9 +347,9 @@ class Pairing {
       if (!is_meant(candidate, name)) continue;
       ++meant;
       const auto found = target_by_name_.find(name_of(target, candidate.slots, name));
-      if (found == target_by_name_.end()) continue;
+      if (found == target_by_name_.end() || targets_[found->second].name_class != target.id) continue;
       if (!fits(s, found->second) || !reached.insert(found->second).second) return false;
-      if (counts_otherwise(s, found->second, candidate.slots)) continue;
+      if (counts_otherwise(s, found->second, candidate.slots) || is_renumbered(s, found->second, 2)) continue;
       candidate.pairs.emplace_back(s, found->second);
     }
     candidate.is_whole = candidate.pairs.size() == meant;
@@ -404,56 +361,227 @@ class Pairing {
     return true;
   }
 
-  /// Which numbers there are in one place, by two measures of what a place is.
-  struct Counted {
-    std::map<std::vector<std::size_t>, std::set<std::size_t>> of_shape;  // of `l.#.w` with one shape
-    std::map<std::string, std::set<std::size_t>> of_list;                // of all that begins with `l.#`
-
-    explicit Counted(const std::vector<Name>& names) {
-      for (const Name& name : names)
-        for (std::size_t i = 0; i < name.numbers.size(); ++i) {
-          of_shape[with_shape(name, i)].insert(name.numbers[i]);
-          of_list[before(name, i)].insert(name.numbers[i]);
-        }
-    }
-
-    static std::vector<std::size_t> with_shape(const Name& name, std::size_t number) {
-      std::vector<std::size_t> key{name.name_class, name.shape, number};
-      key.insert(key.end(), name.numbers.begin(), name.numbers.end());
-      key[3 + number] = none;
-      return key;
-    }
-
-    /// The text before a number.
-    static std::string before(const Name& name, std::size_t number) {
-      const std::string& text = name.tensor->name;
-      std::size_t at = 0;
-      for (std::size_t i = 0;; ++i) {
-        while (!is_digit(text[at])) ++at;
-        if (i == number) return text.substr(0, at);
-        while (is_digit(text[at])) ++at;
-      }
-    }
-  };
-
   /// Whether a number that two names share says nothing, as either list has numbers that the other has not,
-  /// and shapes do not tell the items apart: 1, 2, 3 may be 0, 1, 2, and 0, 2, 4 as well.
-  bool counts_otherwise(std::size_t s, std::size_t t, const std::vector<Slot>& slots) const {
-    const auto differ = [](const std::set<std::size_t>& a, const std::set<std::size_t>& b) {
-      return !std::ranges::includes(a, b) && !std::ranges::includes(b, a);
-    };
+  /// and shapes do not tell the items apart: 1, 2, 3 may be 0, 1, 2, and 0, 2, 4 as well. And whether two
+  /// numbers of such lists were to be each other although they are not the same.
+  bool counts_otherwise(std::size_t s, std::size_t t, const std::vector<Slot>& slots) {
+    if (doubtful_.contains(s) && sources_[s].tensor->name == targets_[t].tensor->name) return true;
+    std::vector<bool> is_free(sources_[s].numbers.size(), true);
+    for (const Slot& slot : slots)
+      if (const std::size_t number = slot.from != no_id ? slot.from : slot.meets; number != no_id)
+        is_free[number] = false;
+    bool has_free_list = false;
+    for (std::size_t i = 0; i < is_free.size(); ++i)
+      has_free_list |= is_free[i] && source_kinds_.numbers(s, i).size() > 1;
     for (std::size_t i = 0; i < slots.size(); ++i) {
-      const std::size_t number = slots[i].from != none ? slots[i].from : slots[i].meets;
-      if (number == none) continue;
-      const Name& source = sources_[s];
-      const Name& target = targets_[t];
-      if (differ(counted_sources_.of_shape.at(Counted::with_shape(source, number)),
-                 counted_targets_.of_shape.at(Counted::with_shape(target, i))) &&
-          differ(counted_sources_.of_list.at(Counted::before(source, number)),
-                 counted_targets_.of_list.at(Counted::before(target, i))))
-        return true;
+      const std::size_t number = slots[i].from != no_id ? slots[i].from : slots[i].meets;
+      const std::set<std::size_t>& b = target_kinds_.numbers(t, i);
+      if (number == no_id) {
+        if (has_free_list && b.size() > 1 && !is_known_item(s, t)) return true;
+        continue;
+      }
+      if (reversed_.contains({list_of(sources_[s], number), list_of(targets_[t], i)})) return true;
+      const std::set<std::size_t>& a = source_kinds_.numbers(s, number);
+      const auto [known, is_new] = differ_.try_emplace({&a, &b}, false);
+      if (is_new) known->second = !std::ranges::includes(a, b) && !std::ranges::includes(b, a);
+      if (known->second) return true;
     }
     return false;
+  }
+
+  /// The list whose items a name counts at a place, whatever the numbers before it are.
+  std::size_t list_of(const Name& name, std::size_t place) {
+    const auto [found, is_new] = lists_.try_emplace({name.name_class, place}, no_id);
+    if (is_new) {
+      std::string text = "list ";
+      for (const char c : before_number(name.tensor->name, place)) text += is_digit(c) ? '#' : c;
+      found->second = texts_.id(text);
+    }
+    return found->second;
+  }
+
+  /// Pairs series that count differently item by item.
+  void make_zips() {
+    std::map<std::vector<std::size_t>, std::vector<const Series*>> by_shapes;
+    for (const Series& target : target_series_) by_shapes[shapes_of(target, targets_)].push_back(&target);
+    const auto fits_here = [&](std::size_t s, std::size_t t) { return fits(s, t); };
+    struct Candidate {
+      const Series *source, *target;
+      std::vector<Zip> ways;
+    };
+    std::vector<Candidate> candidates;
+    // What is paired as a part of more needs no pairing as a part of less: how many are paired with a source,
+    // by the class of their partners.
+    std::map<std::pair<std::size_t, std::size_t>, std::size_t> covered;
+    for (const Series& source : source_series_) {
+      const auto found = by_shapes.find(shapes_of(source, sources_));
+      if (found == by_shapes.end()) continue;
+      for (const Series* target : found->second) {
+        if (const auto by = covered.find({source.members.front(), target->of->id});
+            by != covered.end() && by->second > source.members.size())
+          continue;
+        if (likeness_.of_names(source.segments, target->segments) < least_zip_likeness) continue;
+        // Lists of one form may well count the same, with a tensor missing here and there.
+        if (source.varying.size() == target->varying.size() &&
+            !(is_complete(source, sources_, source_kinds_) && is_complete(*target, targets_, target_kinds_)))
+          continue;
+        std::vector<Zip> ways = zips(source, sources_, *target, targets_, texts_, fits_here);
+        if (ways.empty()) continue;
+        candidates.push_back({&source, target, std::move(ways)});
+      }
+      for (auto each = candidates.rbegin(); each != candidates.rend() && each->source == &source; ++each)
+        for (const std::size_t member : source.members)
+          covered.try_emplace({member, each->target->of->id}, source.members.size());
+    }
+    // A list counts down where shapes leave no other way for the series of several modules, and for none the
+    // other.
+    constexpr std::size_t least_items = 3;
+    std::map<std::pair<std::size_t, std::size_t>, std::set<std::string>> down, up;
+    for (const Candidate& each : candidates) {
+      if (likeness_.of_names(each.source->segments, each.target->segments) < least_list_likeness) continue;
+      for (std::size_t i = 0; i < each.source->varying.size(); ++i) {
+        std::set<std::size_t> numbers;
+        for (const std::size_t member : each.source->members)
+          numbers.insert(sources_[member].numbers[each.source->varying[i]]);
+        const auto is_down = [&](const Zip& way) { return way.is_reversed[i]; };
+        const std::string module(module_of(each.source->of->pattern()));
+        if (std::ranges::none_of(each.ways, is_down))
+          up[lists_of(*each.source, *each.target, i)].insert(module);
+        else if (std::ranges::all_of(each.ways, is_down) && numbers.size() >= least_items)
+          down[lists_of(*each.source, *each.target, i)].insert(module);
+      }
+    }
+    for (const auto& [lists, modules] : down)
+      if (modules.size() >= 2 && !up.contains(lists)) reversed_.insert(lists);
+    for (const Candidate& each : candidates)
+      for (const Zip& way : each.ways) {
+        bool is_right = way.is_sound;
+        for (std::size_t i = 0; i < way.is_reversed.size(); ++i)
+          is_right &= way.is_reversed[i] == (each.source->varying.size() == each.target->varying.size() &&
+                                             reversed_.contains(lists_of(*each.source, *each.target, i)));
+        if (is_right) add_zip(*each.source, *each.target, way);
+      }
+    drop_outnumbered_items();
+  }
+
+  /// What the series of few modules say of the items of lists is not so where more say something else.
+  void drop_outnumbered_items() {
+    std::vector<const Items*> by_voices;
+    for (const Items& items : items_) by_voices.push_back(&items);
+    std::ranges::stable_sort(by_voices, std::ranges::greater(), &Items::voices);
+    std::unordered_set<const Items*> dropped;
+    for (const Items* items : by_voices) {
+      if (std::ranges::any_of(items->examples, [&](const auto& pair) {
+            return is_renumbered(pair.first, pair.second, items->voices() + 1);
+          }))
+        dropped.insert(items);
+      else renumbered_[{items->source_list, items->target_list}].push_back(items);
+    }
+    std::erase_if(templates_, [&](const Template& each) { return dropped.contains(&items_[each.items]); });
+  }
+
+  /// Whether two names are below items that series of several modules say are each other.
+  bool is_known_item(std::size_t s, std::size_t t) {
+    for (const auto& [lists, known] : renumbered_)
+      for (const Items* items : known) {
+        if (items->voices() < 2) continue;
+        for (std::size_t i = 0; i < sources_[s].numbers.size(); ++i) {
+          if (list_of(sources_[s], i) != lists.first) continue;
+          const auto item = items->pairs.find(through_number(sources_[s].tensor->name, i));
+          if (item != items->pairs.end() && targets_[t].tensor->name.starts_with(item->second) &&
+              !is_digit(targets_[t].tensor->name[item->second.size()]))
+            return true;
+        }
+      }
+    return false;
+  }
+
+  /// Whether a name is below an item that the series of so many modules say is another one than the other's.
+  bool is_renumbered(std::size_t s, std::size_t t, std::size_t least) {
+    if (renumbered_.empty()) return false;
+    const Name& source = sources_[s];
+    const Name& target = targets_[t];
+    for (std::size_t i = 0; i < source.numbers.size(); ++i)
+      for (std::size_t j = 0; j < target.numbers.size(); ++j) {
+        const auto found = renumbered_.find({list_of(source, i), list_of(target, j)});
+        if (found == renumbered_.end()) continue;
+        for (const Items* items : found->second) {
+          if (items->voices() < least) continue;
+          const auto item = items->pairs.find(through_number(source.tensor->name, i));
+          if (item == items->pairs.end()) continue;
+          if (item->second != through_number(target.tensor->name, j)) return true;
+        }
+      }
+    return false;
+  }
+
+  /// A matrix, or a vector of a norm: not one that goes with a matrix.
+  static bool is_own_kind(const Name& name) { return name.tensor->shape.size() == name.module_rank; }
+
+  std::pair<std::size_t, std::size_t> lists_of(const Series& source, const Series& target, std::size_t i) {
+    return {list_of(sources_[source.members.front()], source.varying[i]),
+            list_of(targets_[target.members.front()], target.varying[i])};
+  }
+
+  void add_zip(const Series& source, const Series& target, const Zip& zip) {
+    if (source.of->id == target.of->id) {
+      for (const auto& [s, t] : zip.pairs)
+        if (sources_[s].tensor->name != targets_[t].tensor->name) doubtful_.insert(s);
+      // The same list from another number on: nothing tells it from another part of the list.
+      if (zip.is_shift) {
+        for (const auto& [s, t] : zip.pairs) doubtful_.insert(s);
+        return;
+      }
+    }
+    std::set<std::size_t> shapes;
+    for (const auto& [s, t] : zip.pairs) shapes.insert(sources_[s].shape);
+    Template each{.source_class = source.of->id,
+                  .target_class = target.of->id,
+                  .fixed = source.fixed,
+                  .slots = {},
+                  .pairs = zip.pairs,
+                  .is_whole = true,
+                  .support = 1,
+                  .source_series = &source,
+                  .target_series = &target,
+                  .is_telling = shapes.size() > 1 && is_own_kind(sources_[zip.pairs.front().first]) &&
+                                is_own_kind(targets_[zip.pairs.front().second])};
+    for (const std::size_t number : target.fixed) each.slots.push_back({.from = no_id, .text = number});
+    Items items{.source_list = list_of(sources_[zip.pairs.front().first], source.varying.back()),
+                .target_list = list_of(targets_[zip.pairs.front().second], target.varying.back()),
+                .pairs = {},
+                .examples = zip.pairs,
+                .source_modules = {},
+                .target_modules = {}};
+    for (const auto& [s, t] : zip.pairs)
+      items.pairs.emplace(through_number(sources_[s].tensor->name, source.varying.back()),
+                          through_number(targets_[t].tensor->name, target.varying.back()));
+    const auto same = std::ranges::find_if(items_, [&](const Items& other) {
+      return other.source_list == items.source_list && other.target_list == items.target_list &&
+             other.pairs == items.pairs;
+    });
+    each.items = static_cast<std::size_t>(same - items_.begin());
+    if (same == items_.end()) items_.push_back(std::move(items));
+    items_[each.items].source_modules.insert(texts_.id(module_of(source.of->pattern())));
+    items_[each.items].target_modules.insert(texts_.id(module_of(target.of->pattern())));
+    if (zip.is_same) return;
+    templates_.push_back(std::move(each));
+  }
+
+  /// The shapes of a series without their order, and without that of their dimensions.
+  std::vector<std::size_t> shapes_of(const Series& series, const std::vector<Name>& names) {
+    std::vector<std::size_t> shapes;
+    for (const std::size_t member : series.members) {
+      const auto [found, is_new] = unordered_shape_.try_emplace(names[member].shape, no_id);
+      if (is_new) {
+        Shape shape = names[member].tensor->shape;
+        std::ranges::sort(shape);
+        found->second = texts_.id("shape " + to_string(shape));
+      }
+      shapes.push_back(found->second);
+    }
+    std::ranges::sort(shapes);
+    return shapes;
   }
 
   /// Every way to keep as many numbers as can be kept in order between two names, as slots of the target.
@@ -467,17 +595,17 @@ class Pairing {
     }
     for (std::size_t k = i; k < source.numbers.size(); ++k) {
       if (source.numbers[k] != target.numbers[j]) continue;
-      slots.push_back({.from = k, .text = none});
+      slots.push_back({.from = k, .text = no_id});
       keep_numbers(source, target, k + 1, j + 1, slots, kept + 1, most, ways);
       slots.pop_back();
     }
-    slots.push_back({.from = none, .text = target.numbers[j]});
+    slots.push_back({.from = no_id, .text = target.numbers[j]});
     keep_numbers(source, target, i, j + 1, slots, kept, most, ways);
     slots.pop_back();
   }
 
   struct Way {
-    std::size_t target = none;
+    std::size_t target = no_id;
     std::size_t kept = 0;
     std::vector<std::vector<Slot>> slots;
   };
@@ -519,7 +647,7 @@ class Pairing {
                        .slots = slots,
                        .pairs = {}};
     for (const Slot& slot : slots)
-      if (slot.from != none) candidate.fixed[slot.from] = none;
+      if (slot.from != no_id) candidate.fixed[slot.from] = no_id;
     std::string key;
     for (const std::size_t text : candidate.fixed) key += std::to_string(text) + ",";
     for (const Slot& slot : slots) key += std::to_string(slot.from) + ":" + std::to_string(slot.text) + ";";
@@ -531,28 +659,42 @@ class Pairing {
       if (is_whole) return;
     }
     for (std::size_t i = 0; i < slots.size(); ++i) {
-      if (slots[i].from == none) continue;
+      if (slots[i].from == no_id) continue;
       std::vector<Slot> narrower = slots;
-      narrower[i] = {.from = none, .text = sources_[example].numbers[slots[i].from], .meets = slots[i].from};
+      narrower[i] = {.from = no_id, .text = sources_[example].numbers[slots[i].from], .meets = slots[i].from};
       add_template(source, target, example, narrower, tried);
     }
   }
 
-  /// What the modules that two tensors belong to say: their other tensors are paired with each other, or
-  /// with those of somebody else.
+  /// What the modules that two tensors belong to say, or else the modules around these: their other tensors
+  /// are paired with each other, or with those of somebody else.
   double neighbour_score(const Name& source, const Name& target) const {
-    if (source.module == none || target.module == none) return 0;
-    const auto a = module_of_source_.find(source.module);
-    const auto b = module_of_target_.find(target.module);
-    if (a == module_of_source_.end() && b == module_of_target_.end()) return 0;
-    const bool is_same = a != module_of_source_.end() && a->second.contains(target.module);
-    return is_same ? neighbour_weight : -neighbour_weight;
+    if (source.module == no_id || target.module == no_id) return 0;
+    if (const std::optional<bool> is_same = are_paired(source.module, target.module)) {
+      if (*is_same) return neighbour_weight;
+      // A weight and its bias are one module on both sides.
+      return source.module_size > 1 && target.module_size > 1 ? -1 : -neighbour_weight;
+    }
+    const bool is_loose = !is_own_kind(source) && !is_own_kind(target);
+    const bool is_beside = source.outer != no_id && are_paired(source.outer, target.outer).value_or(false);
+    return (is_beside ? outer_weight : 0) - (is_loose ? loose_weight : 0);
+  }
+
+  /// Whether tensors of one module were paired with those of the other; nothing where none was paired.
+  std::optional<bool> are_paired(std::size_t source, std::size_t target) const {
+    const auto a = module_of_source_.find(source);
+    if (a == module_of_source_.end() && !module_of_target_.contains(target)) return std::nullopt;
+    return a != module_of_source_.end() && a->second.contains(target);
   }
 
   double score(const Template& candidate, std::size_t s, std::size_t t) {
     const Name& source = sources_[s];
     const Name& target = targets_[t];
     double sum = candidate.likeness + support_weight * candidate.support + neighbour_score(source, target);
+    if (!is_transposed_ && source.shape == target.shape) sum += exact_weight;
+    if (candidate.is_telling) sum += telling_series_weight;
+    if (source.module_size > 1 && target.module_size > 1 && source.module_rank != target.module_rank)
+      sum -= module_kind_weight;
     if (source.tensor->name == target.tensor->name) sum += 1;
     if (source.shape == target.shape && source.tensor->shape.size() > 1 &&
         shapes_of_source_.at(source.shape) == 1 && shapes_of_target_.at(target.shape) == 1)
@@ -560,9 +702,18 @@ class Pairing {
     return sum;
   }
 
+  Likeness::Segments source_words(const Template& of) const {
+    return of.source_series != nullptr ? of.source_series->segments
+                                       : sources_[of.pairs.front().first].segments;
+  }
+  Likeness::Segments target_words(const Template& of) const {
+    return of.target_series != nullptr ? of.target_series->segments
+                                       : targets_[of.pairs.front().second].segments;
+  }
+
   struct Choice {
-    std::size_t partner = none;
-    std::size_t family = none;
+    std::size_t partner = no_id;
+    std::size_t family = no_id;
     double score = -1;
     double second = -1;  // the best of any other partner
 
@@ -579,7 +730,7 @@ class Pairing {
   };
 
   /// Takes every pair that is the only good choice of both; false when there was none.
-  bool take_certain() {
+  bool take_certain(bool with_vectors) {
     std::vector<Choice> of_source(sources_.size());
     std::vector<Choice> of_target(targets_.size());
     for (std::size_t f = 0; f < templates_.size(); ++f) {
@@ -588,8 +739,7 @@ class Pairing {
         return sources_[pair.first].is_taken || targets_[pair.second].is_taken;
       });
       if (candidate.pairs.empty()) continue;
-      const auto& [example, image] = candidate.pairs.front();
-      candidate.likeness = likeness_.of_names(sources_[example], targets_[image]);
+      candidate.likeness = likeness_.of_names(source_words(candidate), target_words(candidate));
       for (const auto& [s, t] : candidate.pairs) {
         const double value = score(candidate, s, t);
         of_source[s].offer(t, value, f);
@@ -600,7 +750,10 @@ class Pairing {
     double best = 0;
     for (std::size_t s = 0; s < sources_.size(); ++s) {
       const Choice& choice = of_source[s];
-      if (choice.partner == none || choice.score < least_likeness) continue;
+      if (choice.partner == no_id || (!with_vectors && sources_[s].tensor->shape.size() < 2)) continue;
+      const Template& by = templates_[choice.family];
+      if (choice.score < (by.source_series != nullptr && !by.is_telling ? least_series_score : least_score))
+        continue;
       const Choice& back = of_target[choice.partner];
       if (back.partner != s || choice.score - choice.second < margin || back.score - back.second < margin)
         continue;
@@ -623,12 +776,18 @@ class Pairing {
     Name& source = sources_[pair.source];
     Name& target = targets_[pair.target];
     source.is_taken = target.is_taken = true;
-    if (source.module != none && target.module != none) {
-      module_of_source_[source.module].insert(target.module);
-      module_of_target_[target.module].insert(source.module);
-    }
+    const auto pair_modules = [&](std::size_t a, std::size_t b) {
+      if (a == no_id || b == no_id) return;
+      module_of_source_[a].insert(b);
+      module_of_target_[b].insert(a);
+    };
+    pair_modules(source.module, target.module);
+    pair_modules(source.outer, target.outer);
     if (++taken_of_family_[pair.family] == 1) {
-      likeness_.learn(source, target);
+      const Template& by = templates_[pair.family];
+      if (by.source_series != nullptr)
+        likeness_.learn(by.source_series->segments, by.target_series->segments);
+      else likeness_.learn(source.segments, target.segments);
       families_of_source_class_[source.name_class].push_back(pair.family);
       families_of_target_class_[target.name_class].push_back(pair.family);
     }
@@ -636,13 +795,26 @@ class Pairing {
   }
 
   Texts texts_;
-  Classes source_classes_, target_classes_;
-  std::unordered_map<std::size_t, const NamedShape*> shape_of_id_;
-  std::vector<Name> sources_, targets_;
-  Counted counted_sources_{sources_}, counted_targets_{targets_};
+  NameParts source_parts_, target_parts_;
+  std::vector<Name>& sources_ = source_parts_.names;
+  std::vector<Name>& targets_ = target_parts_.names;
+  std::vector<Series> source_series_{every_series(source_parts_, texts_)};
+  std::vector<Series> target_series_{every_series(target_parts_, texts_)};
+  Kinds source_kinds_{sources_}, target_kinds_{targets_};
   bool has_whole_sets_{has_whole_set(sources_) && has_whole_set(targets_)};
   Likeness likeness_{texts_, has_whole_sets_};
+  std::unordered_map<std::size_t, const NamedShape*> shape_of_id_;
+  std::unordered_map<std::size_t, std::size_t> unordered_shape_;
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> lists_;  // by class and place
+  std::set<std::pair<std::size_t, std::size_t>> reversed_;            // lists, one of which counts down
+  std::map<std::pair<const std::set<std::size_t>*, const std::set<std::size_t>*>, bool> differ_;
+  bool is_transposed_ = false;
+  std::vector<Items> items_;
+  // By their lists, items that are each other.
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<const Items*>> renumbered_;
+  std::unordered_set<std::size_t> doubtful_;  // names that are on both sides, and may be different tensors
   std::unordered_map<std::string, std::size_t> target_by_name_;
+  std::unordered_set<std::string_view> source_modules_, target_modules_;
   std::unordered_map<std::size_t, std::size_t> shapes_of_source_, shapes_of_target_;
   std::unordered_map<std::uint64_t, bool> fits_;
   std::vector<Template> templates_;
@@ -656,9 +828,9 @@ class Pairing {
 /// Items of lists that a pair says are each other, and whether that can be: `up.2.block.0.norm1.weight` and
 /// `up_blocks.2.resnets.0.norm1.weight` may well have one shape, but not if `conv1.weight` stands below both
 /// items and has two.
-class Items {
+class ListItems {
  public:
-  Items(std::span<const NamedShape> source, std::span<const NamedShape> target)
+  ListItems(std::span<const NamedShape> source, std::span<const NamedShape> target)
       : source_(source), target_(target) {
     for (std::size_t i = 0; i < target.size(); ++i) target_by_name_.emplace(target[i].name, i);
     for (std::size_t i = 0; i < source.size(); ++i) {
@@ -698,7 +870,17 @@ class Items {
   }
 
   std::span<const NamedShape> source_, target_;
+  std::unordered_map<std::size_t, const NamedShape*> shape_of_id_;
+  std::unordered_map<std::size_t, std::size_t> unordered_shape_;
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> lists_;  // by class and place
+  std::set<std::pair<std::size_t, std::size_t>> reversed_;            // lists, one of which counts down
+  std::map<std::pair<const std::set<std::size_t>*, const std::set<std::size_t>*>, bool> differ_;
+  std::vector<Items> items_;
+  // By their lists, items that are each other.
+  std::map<std::pair<std::size_t, std::size_t>, std::vector<const Items*>> renumbered_;
+  std::unordered_set<std::size_t> doubtful_;  // names that are on both sides, and may be different tensors
   std::unordered_map<std::string, std::size_t> target_by_name_;
+  std::unordered_set<std::string_view> source_modules_, target_modules_;
   std::unordered_map<std::string_view, std::vector<std::size_t>> members_;
   std::map<std::pair<std::string_view, std::string_view>, bool> known_;
 };
@@ -725,7 +907,7 @@ void drop_occupied(std::span<const NamedShape> source, std::span<const NamedShap
 
 std::vector<NamePair> pair_names(std::span<const NamedShape> source, std::span<const NamedShape> target) {
   std::vector<NamePair> pairs = Pairing(source, target).run();
-  Items items(source, target);
+  ListItems items(source, target);
   std::erase_if(pairs, [&](const NamePair& pair) { return !items.can_be(pair); });
   drop_occupied(source, target, pairs);
   std::ranges::sort(pairs, {}, &NamePair::source);

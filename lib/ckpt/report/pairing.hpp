@@ -15,18 +15,20 @@ struct NamePair {
   std::size_t family = 0;  ///< pairs of one family differ in the numbers of their names only
 };
 
-/// Pairs tensors of two lists whose names follow different conventions, one-to-one, by shapes, words and
-/// neighbours. What has one name and one shape on both sides is itself. A name for which two partners are
-/// about equally likely is left out, and so is one whose partner has the right shape, or is the last that is
-/// left, but is called otherwise: words that are exchanged need to be synonyms, or several pairs must
-/// exchange the same. Equal numbers say nothing where either list has numbers that the other has not (1, 2, 3
-/// and 0, 1, 2).
+/// Pairs tensors of two lists whose names follow different conventions, one-to-one, by shapes, words, the
+/// order of items of lists, and neighbours. What has one name and one shape on both sides is itself, unless
+/// its list counts differently. A name for which two partners are about equally likely is left out, and so is
+/// one whose partner has the right shape, or is the last that is left, but is called otherwise: words that
+/// are exchanged need to be synonyms, or several pairs must exchange the same.
 ///
-/// How: names that differ in numbers only are a class. Between two classes a *template* keeps some
-/// numbers and fixes others (`blocks.#.mlp.0.weight` is `layers.#.fc1.weight`); it holds where every name
-/// it yields that exists has a fitting shape. Templates compete by the likeness of their names, and
-/// pairs are taken where both sides have no other choice nearly as good. What is taken teaches: segments
-/// that stood for each other, modules that are each other, and fewer names left to choose from.
+/// How: names that differ in numbers only, of tensors of one kind, are a class. Between two classes a
+/// *template* keeps some numbers and fixes others (`blocks.#.mlp.0.weight` is `layers.#.fc1.weight`); it
+/// holds where every name it yields that exists has a fitting shape. Lists that count differently (1, 2, 3
+/// and 0, 1, 2; 0, 2, 4; `input_blocks.#` and `down_blocks.#.resnets.#`) are paired item by item
+/// (numbering.hpp) where all shapes fit in order; what most modules of the items say of them binds the
+/// others. Templates and such series compete by the likeness of their names (likeness.hpp), and pairs are
+/// taken where both sides have no other choice nearly as good, matrices first. What is taken teaches:
+/// segments that stood for each other, modules that are each other, and fewer names left to choose from.
 std::vector<NamePair> pair_names(std::span<const NamedShape> source, std::span<const NamedShape> target);
 
 }  // namespace ckpt
