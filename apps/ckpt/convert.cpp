@@ -179,7 +179,7 @@ ExitStatus run(const Convert& given) {
     for (auto& [key, value] : *account.as<Value::Object>()) doc.set(key, std::move(value));
     if (explains_one) doc.set("explained", std::move(explanation));
     if (options.training.is_wanted()) doc.set("training", training.json());
-    fmt::print("{}\n", json::dump(doc, 1));
+    print_json(doc);
     return ExitStatus::done;
   }
   talk.report(fmt::format("{} -> {}: {} to {}, {}{}", printable(options.input), printable(options.output),

@@ -71,9 +71,9 @@ struct Documents {
       row.set("kind", "refused").set("text", error.message());
       if (!error.file().empty()) row.set("file", error.file());
       if (!error.hint().empty()) row.set("hint", error.hint());
-      fmt::print("{}\n", json::dump(Value::object().set("schema", 1).set("error", std::move(row)), 1));
+      print_json(Value::object().set("schema", 1).set("error", std::move(row)));
     } else if (sarif && !error.file().empty()) {
-      fmt::print("{}\n", json::dump(sarif_failure(error.file(), error.message()), 1));
+      print_json(sarif_failure(error.file(), error.message()));
     }
   }
 };

@@ -81,6 +81,11 @@ std::optional<std::size_t> Regex::group_number(std::string_view name) const {
 }
 
 std::optional<Regex::Match> Regex::find(std::string_view subject, std::size_t from) const {
+  // The bounds above are those of one place to begin at: a name has as many as it has bytes.
+  if (subject.size() > limits::name_bytes)
+    fail(ErrorKind::unsupported,
+         "a name of {} bytes is too long to be matched with a pattern; {} is the limit", subject.size(),
+         limits::name_bytes);
   const int count = pcre2_match(code_->code.get(), units(subject), subject.size(), from, 0, code_->data.get(),
                                 code_->context.get());
   if (count == PCRE2_ERROR_NOMATCH) return std::nullopt;
