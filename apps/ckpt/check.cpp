@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ckpt/codec/json.hpp"
+#include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/kernels/checksum.hpp"
 #include "ckpt/report/readers.hpp"
@@ -61,9 +62,9 @@ ExitStatus run(const Check& options) {
     Value doc = Value::object();
     doc.set("schema", 1).set("file", options.file).set("ok", is_ok).set("findings", findings_json(findings));
     if (!drift.empty()) doc.set("drift", strings_json(drift));
-    fmt::print("{}\n", json::dump(doc, 1));
+    print_json(doc);
   } else if (options.sarif) {
-    fmt::print("{}\n", json::dump(sarif_log(options.file, findings), 1));
+    print_json(sarif_log(options.file, findings));
   } else {
     const Paint paint(options.talk, stdout);
     for (const std::string& line : drift) fmt::print("{}\n", line);
@@ -83,7 +84,8 @@ std::vector<Finding> judge_catalogue(const Check& options, const Checkpoint& che
   allowed.emplace_back(std::string(library_classes));
   for (const std::string& pattern : options.allow_globals) allowed.emplace_back(pattern);
   std::vector<Finding> findings = check_catalogue(checkpoint, [&](std::string_view global) {
-    return std::ranges::any_of(allowed, [&](const Regex& regex) { return regex.matches(global); });
+    return global.size() <= limits::name_bytes &&
+           std::ranges::any_of(allowed, [&](const Regex& regex) { return regex.matches(global); });
   });
   std::ranges::move(check_readers(checkpoint), std::back_inserter(findings));
   return findings;

@@ -34,7 +34,7 @@ struct Fit {
   std::string undecided;  ///< why no layout was found; the names were held against each other as they are
 };
 
-Fit fit(Prepared source, const Question& question) {
+Fit fit(const Prepared& source, const Question& question) {
   Fit result;
   try {
     result.target = target_of(question.like, question.direction, question.kinds);
@@ -47,7 +47,7 @@ Fit fit(Prepared source, const Question& question) {
     if (error.kind() != ErrorKind::refused) throw;
     result.undecided = error.hint().empty() ? error.message() : error.message() + "; " + error.hint();
     result.target = make_target(question.like);
-    result.source = std::move(source);
+    result.source = source;
   }
   result.match = match(result.source.checkpoint, result.target, question.match).report;
   MatchReport& report = result.match;
@@ -102,14 +102,11 @@ void suggest_rules(const Prepared& source, const Question& question, const Fit& 
     if (error.kind() != ErrorKind::refused) throw;
     return;
   }
-  const Fit after = fit(std::move(renamed), question);
+  const Fit after = fit(renamed, question);
   if (misfits(after) >= misfits(before) || after.match.missing.size() >= before.match.missing.size()) return;
   for (const Rule& rule : rules) found.rules.push_back(rule.text);
   found.mended = before.match.missing.size() - after.match.missing.size();
 }
-
-// More comparisons of names than this are no longer instant, and no longer read either.
-constexpr std::size_t most_comparisons = 1'000'000;
 
 /// For each missing name the unused one that is probably meant.
 void suggest_names(const Fit& fit, Suggestions& found) {
@@ -150,6 +147,8 @@ void suggest_adapter(const Prepared& source, const Question& question, const Fit
 
 /// Names that the target ties together and whose values differ in the source. Reads those only.
 void find_broken_ties(const Fit& fit, std::vector<Finding>& findings) {
+  if (std::ranges::all_of(fit.target.tensors, [](const TargetTensor& t) { return t.tied_to.empty(); }))
+    return;
   std::unordered_map<std::string_view, const Tensor*> by_name;
   for (const Tensor& tensor : fit.source.checkpoint.tensors) by_name.emplace(tensor.name, &tensor);
   for (const TargetTensor& tensor : fit.target.tensors) {
@@ -231,10 +230,16 @@ class Table {
  public:
   Table(const Fit& fit, const Suggestions& suggestions, const Talk& talk)
       : fit_(fit), talk_(talk), meant_(suggestions.did_you_mean.begin(), suggestions.did_you_mean.end()) {
+    const MatchReport& report = fit.match;
+    std::unordered_set<std::string_view> named;
+    for (const Names* names :
+         {&report.missing, &report.missing_allowed, &report.unused, &report.unused_allowed})
+      named.insert(names->begin(), names->end());
+    for (const Mismatch& mismatch : report.mismatched) named.insert(mismatch.name);
     for (const Tensor& tensor : fit.source.checkpoint.tensors)
-      source_.emplace(tensor.name, describe(tensor.dtype, tensor.shape));
+      if (named.contains(tensor.name)) source_.emplace(tensor.name, describe(tensor.dtype, tensor.shape));
     for (const TargetTensor& tensor : fit.target.tensors)
-      target_.emplace(tensor.name, describe(tensor.dtype, tensor.shape));
+      if (named.contains(tensor.name)) target_.emplace(tensor.name, describe(tensor.dtype, tensor.shape));
   }
 
   /// Empty where there is nothing to show.
@@ -386,9 +391,8 @@ ExitStatus check_like(const Check& options, StageOptions::Parsed stages) {
   std::vector<Finding> findings = judge_catalogue(options, source.checkpoint);
   std::ranges::move(judge_fit(answer, suggestions, least_coverage), std::back_inserter(findings));
   findings = without_ignored(options, std::move(findings));
-  if (options.json)
-    fmt::print("{}\n", json::dump(document(options, stages, answer, suggestions, findings), 1));
-  else if (options.sarif) fmt::print("{}\n", json::dump(sarif_log(options.file, findings), 1));
+  if (options.json) print_json(document(options, stages, answer, suggestions, findings));
+  else if (options.sarif) print_json(sarif_log(options.file, findings));
   else print_answer(options, stages, answer, suggestions, findings, talk);
   return is_passed(options, findings) ? ExitStatus::done : ExitStatus::no;
 }

@@ -96,10 +96,6 @@ ExitStatus run(const Convert& given) {
       output_format(shard_limit && options.to.empty() ? "safetensors" : options.to, options.output);
   require_separate_files(options);
   if (shard_limit) require_other_folder(options.input, options.output);
-  std::optional<AtomicOutput> modules;
-  if (!options.write_modules.empty() && !options.writing.dry_run) {
-    modules.emplace(options.write_modules, AtomicOutput::Options{.replace = options.writing.force});
-  }
   WriteOptions writing = options.writing;
   writing.allow_overflow = stages.allow_overflow;
 
@@ -147,17 +143,22 @@ ExitStatus run(const Convert& given) {
   }
   const std::optional<Prepared> replacement = training.complete(prepared);
   const Prepared& output = replacement ? *replacement : prepared;
-  // What belongs to the output is on disk before that gets its name.
-  training.write(writing);
-  if (modules) {
-    modules->write(as_bytes(modules_file(prepared.layout.decisions, prepared.checkpoint.file)));
-    modules->flush();
-  }
-  const Written written = shard_limit
-                              ? write_set(output, format, options.output, *shard_limit, writing, talk)
-                              : write_checkpoint(output, training.format(), options.output, writing, talk);
-  training.commit();
-  if (modules) modules->commit();
+  const Written written = [&] {
+    const Interruptible guard;
+    // What belongs to the output is on disk before that gets its name.
+    training.write(writing);
+    std::optional<AtomicOutput> modules;
+    if (!options.write_modules.empty() && !writing.dry_run) {
+      modules.emplace(options.write_modules, guard.output_options(writing.force));
+      modules->write(as_bytes(modules_file(prepared.layout.decisions, prepared.checkpoint.file)));
+      modules->flush();
+    }
+    Written done = shard_limit ? write_set(output, format, options.output, *shard_limit, writing, talk)
+                               : write_checkpoint(output, training.format(), options.output, writing, talk);
+    training.commit();
+    if (modules) modules->commit();
+    return done;
+  }();
 
   if (!options.write_modules.empty() && direction == Direction::none)
     prepared.warnings.emplace_back("--write-modules: no adapter runs, so no kind was decided");
@@ -178,7 +179,7 @@ ExitStatus run(const Convert& given) {
     for (auto& [key, value] : *account.as<Value::Object>()) doc.set(key, std::move(value));
     if (explains_one) doc.set("explained", std::move(explanation));
     if (options.training.is_wanted()) doc.set("training", training.json());
-    fmt::print("{}\n", json::dump(doc, 1));
+    print_json(doc);
     return ExitStatus::done;
   }
   talk.report(fmt::format("{} -> {}: {} to {}, {}{}", printable(options.input), printable(options.output),

@@ -230,7 +230,7 @@ ExitStatus run(const Diff& options) {
 
   const Comparison comparison =
       compare_with({.tolerance = tolerance, .reads_values = !options.names_only}, a.checkpoint, b.checkpoint);
-  if (options.json) fmt::print("{}\n", json::dump(document(comparison, !options.names_only), 1));
+  if (options.json) print_json(document(comparison, !options.names_only));
   else print_comparison(comparison, options, tolerance, Paint(options.talk, stdout));
   return comparison.is_equal() ? ExitStatus::done : ExitStatus::no;
 }

@@ -195,6 +195,12 @@ void print_section(const Paint& paint, std::string_view title,
              format_table(rows, std::vector<bool>(rows.front().size(), false), "  "));
 }
 
+/// A name that many others point to: a long one would be shown as often.
+std::string shortened(const std::string& name) {
+  constexpr std::size_t at_most = 200;
+  return name.size() <= at_most ? name : name.substr(0, at_most) + "…";
+}
+
 void print_document(const std::string& file, const Checkpoint& checkpoint, const Inspect& options,
                     const Paint& paint) {
   const Totals sum = totals(checkpoint);
@@ -243,7 +249,7 @@ void print_document(const std::string& file, const Checkpoint& checkpoint, const
       if (has_ids) row.push_back(tensor.param_id ? param_id_text(*tensor.param_id) : "");
       if (options.sha256)
         row.push_back(repeats_too_much(tensor) ? "(repeats one element too often)" : digest(tensor));
-      row.push_back(same[i] != i                   ? "= " + printable(checkpoint.tensors[same[i]].name)
+      row.push_back(same[i] != i ? "= " + printable(shortened(checkpoint.tensors[same[i]].name))
                     : !tensor.quantization.empty() ? printable(tensor.quantization)
                                                    : "");
       table.add(row);
@@ -299,7 +305,7 @@ ExitStatus run_tensor(const Inspect& options, const Checkpoint& checkpoint, cons
       if (!checkpoint.container.empty()) doc.set("container", checkpoint.container);
       doc.set("tensor", tensor_report(checkpoint, tensor));
       integrity.require();
-      fmt::print("{}\n", json::dump(doc, 1));
+      print_json(doc);
     } else {
       integrity.require();
       print_tensor_report(checkpoint, tensor, paint);
@@ -378,7 +384,7 @@ ExitStatus run(const Inspect& options) {
   }
   if (options.json && !options.names0) {
     const auto& all = *documents.as<Value::Array>();
-    fmt::print("{}\n", json::dump(all.size() == 1 ? all.front() : documents, 1));
+    print_json(all.size() == 1 ? all.front() : documents);
   }
   return ExitStatus::done;
 }

@@ -88,6 +88,7 @@ void TrainingView::read(const Checkpoint& checkpoint, Norms norms) {
       if (!is_record) name_parameters(checkpoint, optimizer.state);
       measure(optimizer, norms);
     } catch (const Error& error) {
+      if (error.kind() == ErrorKind::io) throw;
       optimizer.state.place = place;
       optimizer.unread = error.message();
     }

@@ -75,7 +75,7 @@ ExitStatus run(const LockCommand& options) {
               fmt::format("{} is not locked: {}", printable(refused.name), printable(refused.what)));
   Lock lock{layout_of(prepared.checkpoint), lock_entries(prepared.checkpoint)};
   add_kinds(prepared.checkpoint, lock.entries);
-  if (options.json) fmt::print("{}\n", json::dump(document(options.file, lock), 1));
+  if (options.json) print_json(document(options.file, lock));
   else fmt::print("{}", lock_text(lock, options.file));
   return ExitStatus::done;
 }

@@ -1,8 +1,13 @@
+#include <signal.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <new>
 #include <span>
+#include <system_error>
 
 #include "ckpt/codec/json.hpp"
 #include "ckpt/core/edit_distance.hpp"
@@ -66,9 +71,9 @@ struct Documents {
       row.set("kind", "refused").set("text", error.message());
       if (!error.file().empty()) row.set("file", error.file());
       if (!error.hint().empty()) row.set("hint", error.hint());
-      fmt::print("{}\n", json::dump(Value::object().set("schema", 1).set("error", std::move(row)), 1));
+      print_json(Value::object().set("schema", 1).set("error", std::move(row)));
     } else if (sarif && !error.file().empty()) {
-      fmt::print("{}\n", json::dump(sarif_failure(error.file(), error.message()), 1));
+      print_json(sarif_failure(error.file(), error.message()));
     }
   }
 };
@@ -125,26 +130,64 @@ ExitStatus run(int argc, char** argv) {
   return ExitStatus::trouble;
 }
 
-}  // namespace
-}  // namespace ckpt
-
-int main(int argc, char** argv) {
-  using namespace ckpt;
+/// `run`, with errors told and turned into the status.
+ExitStatus answer(int argc, char** argv) {
   const Documents documents(argc, argv);
   const auto fail_with = [&](const Error& error) {
     const ExitStatus status = status_of(error, argc > 1 ? argv[1] : "");
     documents.print(error, status);
     std::fflush(stdout);
     print_error(error);
-    return static_cast<int>(status);
+    return status;
   };
   try {
-    return static_cast<int>(run(argc, argv));
+    return run(argc, argv);
   } catch (const Error& error) {
     return fail_with(error);
   } catch (const std::bad_alloc&) {
-    return fail_with(Error(ErrorKind::io, "out of memory"));
+    throw;
+  } catch (const std::system_error& error) {
+    const bool is_of_thread = error.code() == std::errc::resource_unavailable_try_again;
+    const std::string_view what = is_of_thread          ? "no thread can be started: "
+                                  : std::ferror(stdout) ? "standard output: "  // {fmt} says so
+                                                        : "";
+    return fail_with(Error(ErrorKind::io, fmt::format("{}{}", what, error.what())));
   } catch (const std::exception& error) {
     return fail_with(Error(ErrorKind::io, error.what()));
+  }
+}
+
+/// `text` is printed without an allocation.
+[[noreturn]] void end_in_trouble(const char* text) {
+  std::fputs(text, stderr);
+  std::_Exit(static_cast<int>(ExitStatus::trouble));
+}
+
+constexpr const char* out_of_memory = "ckpt: out of memory\n";
+
+/// Memory may also run out where the libraries promise that nothing is thrown.
+[[noreturn]] void on_terminate() {
+  const std::exception_ptr error = std::current_exception();
+  // g++ does not always keep what was thrown there.
+  if (!error && std::uncaught_exceptions() > 0) end_in_trouble("ckpt: most likely out of memory\n");
+  try {
+    if (error) std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    end_in_trouble(out_of_memory);
+  } catch (...) {
+  }
+  std::abort();
+}
+
+}  // namespace
+}  // namespace ckpt
+
+int main(int argc, char** argv) {
+  std::set_terminate(ckpt::on_terminate);
+  ::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no further is an error of `write`, which says so
+  try {
+    return static_cast<int>(ckpt::answer(argc, argv));
+  } catch (const std::bad_alloc&) {
+    ckpt::end_in_trouble(ckpt::out_of_memory);
   }
 }

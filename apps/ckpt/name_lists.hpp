@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,9 @@
 #include "terminal.hpp"
 
 namespace ckpt {
+
+/// More comparisons of names than this are no longer instant, and no longer read either.
+inline constexpr std::size_t most_comparisons = 1'000'000;
 
 /// The catalogue as names, types and shapes.
 std::vector<NamedShape> named_shapes(const Checkpoint& checkpoint);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
@@ -139,18 +140,18 @@ std::string describe_misfit(const MatchReport& report) {
 std::string misfit_hint(const MatchReport& report, const Checkpoint& source, const Target& target) {
   std::vector<NamedShape> missing;
   std::vector<NamedShape> unused;
+  const std::unordered_set<std::string_view> is_missing(report.missing.begin(), report.missing.end());
+  const std::unordered_set<std::string_view> is_unused(report.unused.begin(), report.unused.end());
   for (const TargetTensor& tensor : target.tensors)
-    if (std::ranges::find(report.missing, tensor.name) != report.missing.end())
-      missing.push_back({tensor.name, tensor.dtype, tensor.shape});
+    if (is_missing.contains(tensor.name)) missing.push_back({tensor.name, tensor.dtype, tensor.shape});
   for (const Tensor& tensor : source.tensors)
-    if (std::ranges::find(report.unused, tensor.name) != report.unused.end())
-      unused.push_back({tensor.name, tensor.dtype, tensor.shape});
+    if (is_unused.contains(tensor.name)) unused.push_back({tensor.name, tensor.dtype, tensor.shape});
   std::vector<std::string> hints;
   if (const std::optional<BestRule> rule = best_rule(missing, unused, rule_applier()))
     hints.push_back(fmt::format("--rename '{}' explains {} of {}", printable(rule->text), rule->explained,
                                 missing.size()));
-  for (const NamedShape& wanted : missing)
-    if (const std::optional<std::size_t> meant = did_you_mean(wanted, unused); meant && hints.size() < 6)
+  for (std::size_t i = 0; i < missing.size() && i * unused.size() < most_comparisons && hints.size() < 6; ++i)
+    if (const NamedShape& wanted = missing[i]; const auto meant = did_you_mean(wanted, unused))
       hints.push_back(fmt::format("{} may be {}", printable(wanted.name), printable(unused[*meant].name)));
   if (hints.empty() && !missing.empty()) hints.emplace_back("--allow-missing lets tensors be absent");
   return fmt::format("{}", fmt::join(hints, "; "));

@@ -105,7 +105,10 @@ void print_inference(const Remap& options, const Inference& inference, std::size
   fmt::print("\n");
   if (!inference.left_in_target.empty())
     fmt::print("# without a partner in {}: {}\n", printable(options.infer), joined(inference.left_in_target));
-  for (const InferredRule& rule : inference.rules) fmt::print("{}\n", rule.text);
+  // A rule has no spelling for what a terminal would obey: it is shown, and left to --json.
+  for (const InferredRule& rule : inference.rules)
+    fmt::print("{}{}\n",
+               printable(rule.text) == rule.text ? "" : "# only with --json: ", printable(rule.text));
 }
 
 /// Names that convert would drop on the way to the target: they need no partner.
@@ -125,9 +128,8 @@ std::vector<std::string> dropped_by_adapter(const Prepared& source, Direction di
 std::vector<NamedShape> names_to_explain(const Prepared& source, const NameTarget& target) {
   std::vector<NamedShape> names = named_shapes(source.checkpoint);
   const std::vector<std::string> dropped = dropped_by_adapter(source, target.adapter);
-  std::erase_if(names, [&](const NamedShape& tensor) {
-    return std::ranges::find(dropped, tensor.name) != dropped.end();
-  });
+  const std::unordered_set<std::string_view> is_dropped(dropped.begin(), dropped.end());
+  std::erase_if(names, [&](const NamedShape& tensor) { return is_dropped.contains(tensor.name); });
   return names;
 }
 
@@ -154,7 +156,7 @@ ExitStatus infer(const Remap& options, const StageOptions::Parsed& stages, const
   const NameTarget target = read_name_target(options.infer, source.checkpoint, talk);
   const std::vector<NamedShape> names = names_to_explain(source, target);
   const Inference inference = infer_rules(names, target.names, rule_applier());
-  if (options.json) fmt::print("{}\n", json::dump(inference_json(options, inference, names.size()), 1));
+  if (options.json) print_json(inference_json(options, inference, names.size()));
   else print_inference(options, inference, names.size());
   if (!inference.is_complete() && !stages.renumber)
     hint_at_renumbering(source, target, names, inference.pairs.size(), talk);
@@ -238,7 +240,7 @@ ExitStatus run(const Remap& options) {
       const Interruptible guard;
       name_map_file(options, write_map(options, prepared, guard).get(), prepared, talk);
     }
-    if (options.json) fmt::print("{}\n", json::dump(preview_json(options, prepared, stages.rules), 1));
+    if (options.json) print_json(preview_json(options, prepared, stages.rules));
     else print_preview(prepared, stages.rules, Paint(options.talk, stdout));
     return ExitStatus::done;
   }
@@ -262,7 +264,7 @@ ExitStatus run(const Remap& options) {
   if (options.json) {
     Value doc = preview_json(options, prepared, stages.rules);
     doc.set("output", options.output).set("size", size).set("dry_run", options.writing.dry_run);
-    fmt::print("{}\n", json::dump(doc, 1));
+    print_json(doc);
     return ExitStatus::done;
   }
   talk.report(fmt::format("{} -> {}: {}, {}{}", printable(options.input), printable(options.output),

@@ -64,7 +64,7 @@ ExitStatus run_salvage(const SalvageOptions& options) {
 
   print_warnings(prepared, talk);
   if (options.json) {
-    fmt::print("{}\n", json::dump(document(options, prepared, salvaged.lost, size), 1));
+    print_json(document(options, prepared, salvaged.lost, size));
   } else {
     std::vector<std::string> names;
     for (const Lost& tensor : salvaged.lost) {

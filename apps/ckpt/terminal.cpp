@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "ckpt/codec/json.hpp"
+#include "ckpt/core/quoted.hpp"
 #include "ckpt/core/text.hpp"
 
 namespace ckpt {
@@ -49,6 +51,8 @@ void print_error(const Error& error) {
   else say(fmt::format("ckpt: {}: {}\n", printable(error.file()), printable(error.message())));
   if (!error.hint().empty()) say(fmt::format("hint: {}\n", printable(error.hint())));
 }
+
+void print_json(const Value& document) { fmt::print("{}\n", printable_json(json::dump(document, 1))); }
 
 // A name longer than this goes past its column: one such must not widen the lines of all others.
 constexpr std::size_t widest = 100;

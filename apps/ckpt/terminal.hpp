@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/value.hpp"
 #include "options.hpp"
 
 namespace ckpt {
@@ -46,6 +47,9 @@ class Talk {
 
 /// One line `ckpt: FILE: …` and, where there is one, a line `hint: …`, on standard error.
 void print_error(const Error& error);
+
+/// A document on standard output, fit for a terminal and for any reader of JSON.
+void print_json(const Value& document);
 
 /// Columns with two blanks between them; `right` says which are numbers. Nothing is cut. Holds no more of its
 /// rows than their text.

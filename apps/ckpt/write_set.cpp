@@ -10,6 +10,9 @@
 #include <charconv>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "ckpt/core/checked.hpp"
 #include "ckpt/core/error.hpp"
@@ -21,6 +24,42 @@
 #include "progress.hpp"
 
 namespace ckpt {
+
+namespace {
+
+/// The index of a set while its shards are being replaced: no reader takes old and new ones for one
+/// checkpoint.
+constexpr std::string_view index_of_mixture =
+    R"({"metadata": {"incomplete": "its shards are being replaced; write the set again"}, "weight_map": {}})";
+
+/// Stands in for the index while shards are replaced, which takes several steps.
+class Replacing {
+ public:
+  explicit Replacing(std::string index) : index_(std::move(index)) {
+    if (::access(index_.c_str(), F_OK) == 0) {
+      const Bytes old = open_file(index_);
+      old_ = read_range(*old, 0, old->size());
+    }
+    write(as_bytes(index_of_mixture));
+  }
+  /// Brings the index back, when nothing was replaced.
+  void undo() {
+    if (old_) write(*old_);
+    else ::unlink(index_.c_str());
+  }
+
+ private:
+  void write(std::span<const std::byte> bytes) {
+    AtomicOutput output(index_, {.replace = true});
+    output.write(bytes);
+    output.commit();
+  }
+
+  std::string index_;
+  std::optional<std::vector<std::byte>> old_;
+};
+
+}  // namespace
 
 OutputFolder::OutputFolder(const std::string& path) : path_(path) {
   if (::mkdir(path.c_str(), 0777) == 0) {
@@ -61,8 +100,10 @@ Written write_set(const Prepared& prepared, const Format& format, const std::str
   const Resources resources = options.resources.parse();
   const Interruptible guard;
   std::vector<std::unique_ptr<AtomicOutput>> outputs;
+  bool replaces_shards = false;
   const auto open = [&](const std::string& name) -> AtomicOutput& {
-    std::erase(stale, name);
+    const bool is_replaced = std::erase(stale, name) > 0;
+    replaces_shards = replaces_shards || (is_replaced && name != set.index_name);
     outputs.push_back(std::make_unique<AtomicOutput>(path + "/" + name, guard.output_options(options.force)));
     return *outputs.back();
   };
@@ -77,7 +118,9 @@ Written write_set(const Prepared& prepared, const Format& format, const std::str
   if (!set.index.empty()) open(set.index_name).write(as_bytes(set.index));
   for (const auto& output : outputs) output->flush();
   // All is on disk; what is left is giving names, which neither a signal nor a full disk stops. The index
-  // comes last: until then it names the old shards.
+  // comes last: until then it names the old shards, or, where those are replaced, none.
+  std::optional<Replacing> replacing;
+  if (replaces_shards && !set.index.empty()) replacing.emplace(path + "/" + set.index_name);
   std::size_t named = 0;
   try {
     for (const auto& output : outputs) {
@@ -89,6 +132,7 @@ Written write_set(const Prepared& prepared, const Format& format, const std::str
       throw error
           .in(fmt::format("{} of {} files of the set were put in their places, then", named, outputs.size()))
           .with_hint("the set is a mixture now: write it again with --force");
+    if (replacing) replacing->undo();
     throw;
   }
   for (const std::string& name : stale) ::unlink((path + "/" + name).c_str());

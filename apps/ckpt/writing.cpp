@@ -119,9 +119,12 @@ Interruptible::Interruptible() {
     // What was ignored before (by nohup, say) stays so.
     if (before_.at(i).sa_handler == SIG_IGN) ::sigaction(signals.at(i), &before_.at(i), nullptr);
   }
+  action.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &action, &pipe_before_);
 }
 
 Interruptible::~Interruptible() {
+  ::sigaction(SIGPIPE, &pipe_before_, nullptr);
   for (std::size_t i = 0; i < signals.size(); ++i) ::sigaction(signals.at(i), &before_.at(i), nullptr);
 }
 

@@ -24,7 +24,8 @@ struct WriteOptions {
   void add(CLI::App& app);
 };
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP end the output, which cleans up, instead of the process.
+/// While it lives, SIGINT, SIGTERM and SIGHUP end the output, which cleans up, instead of the process; a pipe
+/// that nobody reads any more is an error of the output.
 class Interruptible {
  public:
   Interruptible();
@@ -37,6 +38,7 @@ class Interruptible {
  private:
   static constexpr std::array signals{SIGINT, SIGTERM, SIGHUP};
   std::array<struct sigaction, signals.size()> before_{};
+  struct sigaction pipe_before_{};
 };
 
 /// The layout of `checkpoint` in `format`; errors name the file that it was read from.

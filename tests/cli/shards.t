@@ -58,6 +58,16 @@ testdata
 torch
 whole.safetensors
 
+# While a set of the same names is being replaced, its index names no shard: old and new ones are never one checkpoint.
+$ ckpt convert --quiet whole.safetensors set --shard-size 800 --force
+$ echo '{"metadata": {}, "weight_map": {}}' > set/model.safetensors.index.json
+$ ckpt inspect set
+ckpt: set/model.safetensors.index.json: the weight_map of the index is empty
+hint: a conversion that is replacing this set, or was killed at it, leaves it so: run it again
+[2]
+$ ckpt convert --quiet whole.safetensors set --shard-size 800 --force && ckpt diff whole.safetensors set
+14 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
+
 # A name that calls for one file of another format is no folder's.
 $ ckpt convert whole.safetensors model.bpk --shard-size 1GB
 ckpt: model.bpk: --shard-size writes a folder of safetensors files, but the name calls for burnpack

@@ -4,7 +4,9 @@
 
 #include "ckpt/codec/msgpack.hpp"
 #include "fuzz.hpp"
+#include "mutate/formats.hpp"
 
+MUTATES(mutate_file)
 FUZZ(data, size) {
   using namespace ckpt;
   fuzz::attempt([&] {

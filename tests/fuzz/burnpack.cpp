@@ -3,7 +3,9 @@
 
 #include "ckpt/formats/burnpack/layout.hpp"
 #include "fuzz.hpp"
+#include "mutate/formats.hpp"
 
+MUTATES(mutate_burnpack)
 FUZZ(data, size) {
   using namespace ckpt;
   fuzz::attempt([&] {

@@ -4,6 +4,7 @@
 
 #include "ckpt/formats/pytorch/storage_ids.hpp"
 #include "fuzz.hpp"
+#include "mutate/formats.hpp"
 
 namespace {
 
@@ -28,4 +29,5 @@ ckpt::Checkpoint read_object(const ckpt::Input& input) {
 
 }  // namespace
 
+MUTATES(mutate_pickle)
 FUZZ(data, size) { return ckpt::fuzz::read_and_touch(data, size, read_object); }

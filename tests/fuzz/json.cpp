@@ -2,7 +2,9 @@
 #include "ckpt/codec/json.hpp"
 
 #include "fuzz.hpp"
+#include "mutate/formats.hpp"
 
+MUTATES(mutate_json)
 FUZZ(data, size) {
   using namespace ckpt;
   return fuzz::attempt([&] {

@@ -3,7 +3,9 @@
 
 #include "ckpt/formats/pytorch/catalogue.hpp"
 #include "fuzz.hpp"
+#include "mutate/formats.hpp"
 
+MUTATES(mutate_pickle)
 FUZZ(data, size) {
   using namespace ckpt;
   return fuzz::read_and_touch(

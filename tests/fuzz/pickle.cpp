@@ -1,7 +1,9 @@
 // The unpickler, and the text of every integer.
 #include "ckpt/codec/pickle.hpp"
 #include "fuzz.hpp"
+#include "mutate/formats.hpp"
 
+MUTATES(mutate_pickle)
 FUZZ(data, size) {
   using namespace ckpt;
   const Bytes bytes = fuzz::bytes_of(data, size);

@@ -1,7 +1,9 @@
 // A rules file, applied to names.
 #include "ckpt/stages/remap.hpp"
 #include "fuzz.hpp"
+#include "mutate/formats.hpp"
 
+MUTATES(mutate_lines)
 FUZZ(data, size) {
   using namespace ckpt;
   return fuzz::attempt([&] {

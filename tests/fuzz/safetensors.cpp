@@ -3,7 +3,9 @@
 
 #include "ckpt/codec/safetensors_header.hpp"
 #include "fuzz.hpp"
+#include "mutate/formats.hpp"
 
+MUTATES(mutate_safetensors)
 FUZZ(data, size) {
   using namespace ckpt;
   fuzz::attempt([&] { static_cast<void>(parse_safetensors_header(fuzz::text_of(data, size))); });

@@ -5,6 +5,7 @@ Usage: seeds.py OUT FOLDER...    files of the folders go to OUT/TARGET/DIGEST
 """
 
 import hashlib
+import json
 import struct
 import sys
 import zipfile
@@ -12,6 +13,8 @@ from pathlib import Path
 
 LIMIT = 256 << 10  # bytes; larger inputs only make the fuzzer slow
 TEXTS = {".md", ".txt", ".py"}
+CUT = b"\n--8<--\n"  # between the files of one input
+COMMANDS = 36  # lines of command.cpp
 
 
 def pickles(path: Path):
@@ -25,8 +28,53 @@ def pickles(path: Path):
         return
 
 
+def zeros(shapes: dict) -> bytes:
+    """A safetensors file of I8 tensors of zeros."""
+    entries, end = {}, 0
+    for name, shape in shapes.items():
+        size = shape[0] if shape else 1
+        entries[name] = {"dtype": "I8", "shape": shape, "data_offsets": [end, end + size]}
+        end += size
+    text = json.dumps(entries).encode()
+    return struct.pack("<Q", len(text)) + text + bytes(end)
+
+
+def tensors_of(data: bytes) -> dict:
+    """The tensors of a safetensors file, or none."""
+    try:
+        size = struct.unpack_from("<Q", data)[0]
+        tensors = json.loads(data[8 : 8 + size])
+        return {name: entry for name, entry in tensors.items() if {"dtype", "shape"} <= set(entry)}
+    except Exception:  # noqa: BLE001 - what Python does not read is a seed by itself only
+        return {}
+
+
+def texts(tensors: dict):
+    """What is written beside a checkpoint: a lock, a list of names, rules."""
+    lock = ["# ckpt lock 1 layout=pytorch"]
+    for name, entry in tensors.items():
+        lock.append(f"{json.dumps(name)} {entry['dtype']} {json.dumps(entry['shape']).replace(' ', '')}")
+    yield "\n".join(lock).encode()
+    yield "\n".join(f"{json.dumps(name)} => {json.dumps('new.' + name)}" for name in tensors).encode()
+    yield b"^fc\\. => enc.\n(\\d+) => n$1\n"
+
+
 def seeds(path: Path, data: bytes):
     """Pairs of a target and a seed."""
+    number = int.from_bytes(hashlib.sha1(path.name.encode()).digest()[:4], "big")
+    for step in range(4):  # every file with a few of the commands
+        yield "command", bytes([(number + step * 11) % COMMANDS]) + data
+    if path.suffix == ".rules":
+        yield "command", bytes([29]) + zeros({"model.layers.0.self_attn.q_proj.weight": [2]}) + CUT + data
+    if path.suffix == ".safetensors" and (tensors := tensors_of(data)):
+        index = {"metadata": {"total_size": 24}, "weight_map": dict.fromkeys(tensors, "a.safetensors")}
+        yield "sharded", json.dumps(index).encode() + CUT + data + CUT + data
+        yield "command", bytes([8]) + json.dumps(index).encode() + CUT + data
+        for text in texts(tensors):
+            if text.startswith(b"# ckpt lock"):
+                yield "lock", text
+            for command in (15, 25, 29, 31, 33):
+                yield "command", bytes([command]) + data + CUT + text
     yield "checkpoint", data
     yield "salvage", data
     yield "salvage", data[: len(data) * 2 // 3]

@@ -8,6 +8,7 @@
 #include "ckpt/training/schedulers.hpp"
 #include "ckpt/training/torch_state.hpp"
 #include "fuzz.hpp"
+#include "mutate/formats.hpp"
 
 namespace {
 
@@ -38,7 +39,7 @@ void read_training(const Checkpoint& checkpoint) {
       static_cast<void>(lint_state(state, checkpoint, &checkpoint, is_zero));
       convert(state);
     });
-  for (const TorchScheduler& scheduler : find_torch_schedulers(checkpoint))
+  for (const TorchScheduler& scheduler : find_torch_schedulers(checkpoint, number))
     fuzz::attempt([&] { static_cast<void>(to_torch_scheduler(to_burn(scheduler).record)); });
   static_cast<void>(describe_burn_scheduler(checkpoint));
   fuzz::attempt([&] { static_cast<void>(to_torch_scheduler(checkpoint)); });
@@ -46,6 +47,7 @@ void read_training(const Checkpoint& checkpoint) {
 
 }  // namespace
 
+MUTATES(mutate_file)
 FUZZ(data, size) {
   return fuzz::attempt(
       [&] { read_training(read_checkpoint(MemoryInput("input", fuzz::bytes_of(data, size)))); });

@@ -1,7 +1,9 @@
 // The directory of a ZIP archive and each of its members.
 #include "ckpt/codec/zip.hpp"
 #include "fuzz.hpp"
+#include "mutate/formats.hpp"
 
+MUTATES(mutate_zip)
 FUZZ(data, size) {
   using namespace ckpt;
   return fuzz::attempt([&] {

@@ -124,7 +124,7 @@ def measure(peak_memory: str, limit: int, command: list, address_space: int | No
     begun = time.monotonic()
     done = subprocess.run([peak_memory, *command], stdout=subprocess.PIPE, text=True, check=True, preexec_fn=bound)
     seconds = time.monotonic() - begun
-    resident, status = map(int, done.stdout.split())
+    resident, status, _ = map(int, done.stdout.split())
     good = status == 0 and resident < limit
     shown = " ".join(Path(word).name if word.startswith("/") else word for word in command)
     print(f"{'ok' if good else 'FAILED'}: {shown}: {resident / MB:.1f} MB resident (limit {limit // MB}), "

@@ -1,15 +1,15 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
+#include <map>
 #include <vector>
 
 #include "ckpt/codec/pickle.hpp"
 
 namespace ckpt::pickle {
 
-/// Numbered nodes. Python numbers them from 0, so a vector serves; stray numbers go to a map, so that
-/// memory stays in proportion to the file.
+/// Numbered nodes. Python numbers them from 0, so a vector serves; stray numbers go to a tree, so that
+/// memory stays in proportion to the file, and time too: numbers can be chosen to fall into one bucket.
 class Memo {
  public:
   void put(std::uint64_t number, NodeId id) {
@@ -35,7 +35,7 @@ class Memo {
 
  private:
   std::vector<NodeId> dense_;
-  std::unordered_map<std::uint64_t, NodeId> sparse_;
+  std::map<std::uint64_t, NodeId> sparse_;
   std::uint64_t size_ = 0;
 };
 

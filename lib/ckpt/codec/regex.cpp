@@ -5,6 +5,7 @@
 
 #include <array>
 #include <charconv>
+#include <new>
 
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/limits.hpp"
@@ -29,6 +30,12 @@ std::string error_text(int code) {
   return reinterpret_cast<const char*>(buffer.data());
 }
 
+/// What PCRE2 makes is null for want of memory only.
+template <typename T> T* made(T* object) {
+  if (object == nullptr) throw std::bad_alloc();
+  return object;
+}
+
 PCRE2_SPTR units(std::string_view text) { return reinterpret_cast<PCRE2_SPTR>(text.data()); }
 
 }  // namespace
@@ -44,19 +51,20 @@ struct Regex::Code {
 
 Regex::Regex(std::string pattern) : pattern_(std::move(pattern)), code_(std::make_unique<Code>()) {
   using Context = std::unique_ptr<pcre2_compile_context, Code::Free<pcre2_compile_context_free>>;
-  const Context compile(pcre2_compile_context_create(nullptr));
+  const Context compile(made(pcre2_compile_context_create(nullptr)));
   pcre2_set_newline(compile.get(), PCRE2_NEWLINE_LF);
   int error = 0;
   PCRE2_SIZE offset = 0;
   code_->code.reset(pcre2_compile(units(pattern_), pattern_.size(), options, &error, &offset, compile.get()));
+  if (!code_->code && error == PCRE2_ERROR_HEAP_FAILED) throw std::bad_alloc();
   if (!code_->code)
     fail(ErrorKind::usage, "the pattern `{}` is not a regular expression: {} at column {}",
          printable(pattern_), error_text(error), offset + 1);
-  code_->context.reset(pcre2_match_context_create(nullptr));
+  code_->context.reset(made(pcre2_match_context_create(nullptr)));
   pcre2_set_match_limit(code_->context.get(), match_limit);
   pcre2_set_depth_limit(code_->context.get(), depth_limit);
   pcre2_set_heap_limit(code_->context.get(), heap_limit_kib);
-  code_->data.reset(pcre2_match_data_create_from_pattern(code_->code.get(), nullptr));
+  code_->data.reset(made(pcre2_match_data_create_from_pattern(code_->code.get(), nullptr)));
   std::uint32_t groups = 0;
   pcre2_pattern_info(code_->code.get(), PCRE2_INFO_CAPTURECOUNT, &groups);
   group_count_ = groups;
@@ -73,9 +81,15 @@ std::optional<std::size_t> Regex::group_number(std::string_view name) const {
 }
 
 std::optional<Regex::Match> Regex::find(std::string_view subject, std::size_t from) const {
+  // The bounds above are those of one place to begin at: a name has as many as it has bytes.
+  if (subject.size() > limits::name_bytes)
+    fail(ErrorKind::unsupported,
+         "a name of {} bytes is too long to be matched with a pattern; {} is the limit", subject.size(),
+         limits::name_bytes);
   const int count = pcre2_match(code_->code.get(), units(subject), subject.size(), from, 0, code_->data.get(),
                                 code_->context.get());
   if (count == PCRE2_ERROR_NOMATCH) return std::nullopt;
+  if (count == PCRE2_ERROR_NOMEMORY) throw std::bad_alloc();
   if (count < 0)
     throw Error(ErrorKind::usage, fmt::format("the pattern `{}` cannot be matched against `{}`: {}",
                                               printable(pattern_), printable(subject), error_text(count)))

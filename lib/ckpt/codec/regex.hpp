@@ -30,7 +30,7 @@ class Regex {
   std::optional<std::size_t> group_number(std::string_view name) const;
 
   /// The first match at or after `from`. Throws `usage` when the pattern needs more steps or memory
-  /// than its bounds.
+  /// than its bounds, and `unsupported` when the subject is longer than `limits::name_bytes`.
   std::optional<Match> find(std::string_view subject, std::size_t from = 0) const;
   bool matches(std::string_view subject) const { return find(subject).has_value(); }
 

@@ -1,6 +1,7 @@
 #include "ckpt/core/bytes.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -8,6 +9,13 @@
 #include "ckpt/core/error.hpp"
 
 namespace ckpt {
+
+// Sizes of files and tensors are held in std::size_t, and elements in memory are those of the file. See
+// docs/architecture.md, "64 bits, little-endian".
+static_assert(sizeof(std::size_t) == 8, "ckpt is made for 64-bit machines: elsewhere sizes would be cut");
+static_assert(std::endian::native == std::endian::little,
+              "ckpt is made for little-endian machines: elsewhere numbers would be read wrong");
+
 namespace {
 
 class SliceBytes final : public ByteSource {

@@ -42,7 +42,11 @@
     "Places that any pickle may unfold to: a model that is shared by a few paths stays far below.")          \
   X(u64, walk_steps_per_node, 4, "places",                                                                   \
     "How many more each node of a pickle allows: the catalogue stays in proportion to the file.")            \
+  X(u64, walk_step_bytes, 64, "bytes",                                                                       \
+    "Of a name or a shape, so many count as one place more: many paths may lead through one long key.")      \
   X(u64, shown_values, 20'000, "values", "Values beside the tensors that are shown: the rest is counted.")   \
+  X(u64, shown_value_bytes, 256, "bytes",                                                                    \
+    "Of a text or key that is shown, so many count as one value more: many may share one.")                  \
   X(u64, zip_members, 2'000'000, "members",                                                                  \
     "Members of a ZIP archive: one per storage, and ZIP64 counts them in 64 bits.")                          \
   X(u64, tar_members, 65'536, "members", "Members of a TAR archive: the only ones that are read have four.") \
@@ -57,7 +61,7 @@
   X(u64, integer_bytes, 128, "bytes",                                                                        \
     "An integer whose digits are shown: converting more costs quadratic time.")                              \
   X(u64, name_bytes, 16ULL << 10, "bytes",                                                                   \
-    "A name that rules make: each rule may make it many times longer.")                                      \
+    "A name that patterns are matched with, or make: that can take the square of its length in time.")       \
   X(u64, rules_bytes, 16ULL << 20, "bytes", "A rules or modules file: a rule is a line.")
 
 namespace ckpt::limits {

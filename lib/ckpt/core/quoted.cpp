@@ -111,6 +111,23 @@ std::string word(std::string_view name) {
   return out + "\"";
 }
 
+std::string printable_json(std::string_view document) {
+  std::string out;
+  out.reserve(document.size());
+  for (std::size_t i = 0; i < document.size();) {
+    const auto first = static_cast<unsigned char>(document[i]);
+    if (first < 0x7F) {
+      out += document[i++];
+      continue;
+    }
+    const std::string_view character = document.substr(i, character_size(document.substr(i)));
+    if (printable(character) == character) out += character;
+    else out += unicode_escape(character);
+    i += character.size();
+  }
+  return out;
+}
+
 std::optional<std::string> take_word(std::string_view& text) {
   skip_blanks(text);
   if (text.empty()) return std::nullopt;

@@ -11,6 +11,11 @@ namespace ckpt {
 /// as Python's `surrogateescape` has it, so that every name comes back from `take_word`.
 std::string word(std::string_view name);
 
+/// A JSON document with the characters that a terminal obeys or does not show, other than line feeds, written
+/// as
+/// `\u202e`: it means the same. They stand in its strings only.
+std::string printable_json(std::string_view document);
+
 /// Takes one such word, and the blanks around it, off the front of `text`; nothing where there is none or
 /// a JSON string is malformed.
 std::optional<std::string> take_word(std::string_view& text);

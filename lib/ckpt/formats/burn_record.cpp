@@ -43,7 +43,9 @@ DType record_dtype(std::string_view text, std::uint64_t offset) {
 /// Builds the catalogue from either encoding: both walk the record and call in here.
 class RecordBuilder {
  public:
-  explicit RecordBuilder(std::string container) {
+  /// `size`: of the record, unfolded.
+  RecordBuilder(std::string container, std::uint64_t size)
+      : path_bytes_left_(limits::walk_step_bytes * limits::walk_free_steps + path_bytes_per_byte * size) {
     checkpoint_.format = "burn-record";
     checkpoint_.container = std::move(container);
   }
@@ -66,6 +68,7 @@ class RecordBuilder {
       fail(ErrorKind::corrupt, "tensor {}: {} {} needs {} bytes, but {} are there", printable(name),
            ckpt::name(dtype), to_string(shape), wanted ? std::to_string(*wanted) : "more than can be counted",
            size);
+    spend(name);
     if (!names_.insert(name).second) fail(ErrorKind::corrupt, "two tensors are called {}", printable(name));
     Tensor tensor{.name = std::move(name), .dtype = dtype, .shape = std::move(shape)};
     tensor.view = {.source = std::move(source), .offset = offset, .bytes = size, .stored = dtype};
@@ -79,7 +82,9 @@ class RecordBuilder {
   }
 
   void value(const std::string& path, Value value) {
-    if (++values_ <= limits::shown_values) checkpoint_.values.set(path, std::move(value));
+    if (++values_ > limits::shown_values) return;
+    spend(path);
+    checkpoint_.values.set(path, std::move(value));
   }
 
   Checkpoint finish() && {
@@ -91,7 +96,18 @@ class RecordBuilder {
   }
 
  private:
+  /// Every path repeats the keys that lead to it: a long one stands in all that are below it.
+  static constexpr std::uint64_t path_bytes_per_byte = 16;
+
+  void spend(const std::string& path) {
+    if (path.size() > path_bytes_left_)
+      fail(ErrorKind::corrupt, "the paths of tensors and values are far longer than the record; {} is one",
+           printable(path.substr(0, 100)));
+    path_bytes_left_ -= path.size();
+  }
+
   Checkpoint checkpoint_;
+  std::uint64_t path_bytes_left_;
   std::unordered_set<std::string> names_;
   std::uint64_t values_ = 0;
   std::uint64_t lost_ids_ = 0;
@@ -466,7 +482,7 @@ Checkpoint read_burn_record(const Input& input) {
   if (is_packed) source = gunzip(*source);
   const std::vector<std::byte> head = read_range(*source, 0, std::min<std::uint64_t>(source->size(), 512));
   const bool is_json = !begins_msgpack(head);
-  RecordBuilder builder(is_json ? "json" : "mpk");
+  RecordBuilder builder(is_json ? "json" : "mpk", source->size());
   if (is_json) {
     if (source->size() > limits::json_record)
       fail(ErrorKind::unsupported, "a JSON record of {} is too large to be read; {} is the limit",

@@ -63,6 +63,7 @@ Salvaged salvage_by_header(const Input& input, Checkpoint (*read)(const Input& i
     out.checkpoint = read(input);
     return out;
   } catch (const Error& strict) {
+    if (strict.kind() == ErrorKind::io) throw;
     // What is wrong with a header, the strict reader says best; it alone knows where the file ends.
     try {
       out.checkpoint = read(EndlessInput(input));

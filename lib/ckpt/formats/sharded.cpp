@@ -12,6 +12,8 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -133,7 +135,10 @@ Index read_index(const Input& input) {
     check_shard_name(tensor, *shard);
     index.shard_of.emplace(tensor, *shard);
   }
-  if (index.shard_of.empty()) fail(ErrorKind::corrupt, "the weight_map of the index is empty");
+  if (index.shard_of.empty())
+    throw Error(ErrorKind::corrupt, "the weight_map of the index is empty")
+        .with_hint(
+            "a conversion that is replacing this set, or was killed at it, leaves it so: run it again");
   index.total_size = total_size_of(document);
   return index;
 }
@@ -183,8 +188,7 @@ class Merger {
       merged_.integrity.push_back(std::move(stretch));
     }
     for (ForeignGlobal& global : part.globals)
-      if (std::ranges::find(merged_.globals, global.name, &ForeignGlobal::name) == merged_.globals.end())
-        merged_.globals.push_back(std::move(global));
+      if (globals_.insert(global.name).second) merged_.globals.push_back(std::move(global));
     for (std::string& text : part.hidden)
       merged_.hidden.push_back(fmt::format("{}: {}", printable(shard), text));
     for (std::string& note : part.notes)
@@ -212,9 +216,9 @@ class Merger {
     Value::Object* members = values.as<Value::Object>();
     if (!members) return;
     for (auto& [key, value] : *members) {
-      const Value* earlier = merged_.values.find(key);
-      if (!earlier) merged_.values.set(key, std::move(value));
-      else if (*earlier != value)
+      const auto [at, is_new] = values_.emplace(key, values_.size());
+      if (is_new) merged_.values.set(key, std::move(value));
+      else if ((*merged_.values.as<Value::Object>())[at->second].second != value)
         merged_.notes.push_back(
             fmt::format("{}: the value \"{}\" differs from that of an earlier shard, which is kept",
                         printable(shard), printable(key)));
@@ -222,16 +226,20 @@ class Merger {
   }
 
   void merge_root(const Root& root) {
-    const auto same = std::ranges::find(merged_.roots, root.key, &Root::key);
-    if (same == merged_.roots.end()) return merged_.roots.push_back(root);
-    same->tensors += root.tensors;
-    same->bytes += root.bytes;
+    const auto [at, is_new] = roots_.emplace(root.key, merged_.roots.size());
+    if (is_new) return merged_.roots.push_back(root);
+    Root& same = merged_.roots[at->second];
+    same.tensors += root.tensors;
+    same.bytes += root.bytes;
   }
 
   const Input& input_;
   std::vector<std::string> siblings_;
   Checkpoint merged_;
   std::map<std::string, std::string> shard_of_;
+  std::unordered_set<std::string> globals_;              // names of those that are there, …
+  std::unordered_map<std::string, std::size_t> values_;  // … and where values …
+  std::unordered_map<std::string, std::size_t> roots_;   // … and roots of that key stand
   std::size_t shards_ = 0;
 };
 

@@ -19,15 +19,36 @@
 namespace ckpt {
 namespace {
 
+struct stat status_of(const Descriptor& descriptor) {
+  struct stat status{};
+  if (::fstat(descriptor.get(), &status) != 0) fail(ErrorKind::io, "{}", std::strerror(errno));
+  return status;
+}
+
+/// A file as it was when it was opened: header and data of two different files would be wrong weights in
+/// silence, so a file that somebody writes to meanwhile is an error.
 class FileBytes final : public ByteSource {
  public:
-  FileBytes(Descriptor descriptor, std::uint64_t size) : descriptor_(std::move(descriptor)), size_(size) {}
+  FileBytes(std::string name, Descriptor descriptor, const struct stat& opened)
+      : name_(std::move(name)),
+        descriptor_(std::move(descriptor)),
+        size_(static_cast<std::uint64_t>(opened.st_size)),
+        modified_(opened.st_mtim) {}
 
   std::uint64_t size() const noexcept override { return size_; }
   std::optional<FileRange> file_range() const noexcept override { return FileRange{descriptor_.get(), 0}; }
 
  private:
   void do_read(std::uint64_t offset, std::span<std::byte> out) const override {
+    try {
+      read_all(offset, out);
+      require_unchanged();
+    } catch (Error& error) {
+      throw error.in_file(name_);
+    }
+  }
+
+  void read_all(std::uint64_t offset, std::span<std::byte> out) const {
     while (!out.empty()) {
       const ssize_t got = ::pread(descriptor_.get(), out.data(), out.size(), static_cast<off_t>(offset));
       if (got < 0 && errno == EINTR) continue;
@@ -41,15 +62,19 @@ class FileBytes final : public ByteSource {
     }
   }
 
+  void require_unchanged() const {
+    const struct stat now = status_of(descriptor_);
+    if (static_cast<std::uint64_t>(now.st_size) != size_ || now.st_mtim.tv_sec != modified_.tv_sec ||
+        now.st_mtim.tv_nsec != modified_.tv_nsec)
+      throw Error(ErrorKind::io, "has been written to while it was read")
+          .with_hint("run it again once the file is complete");
+  }
+
+  std::string name_;
   Descriptor descriptor_;
   std::uint64_t size_;
+  struct timespec modified_;
 };
-
-struct stat status_of(const Descriptor& descriptor) {
-  struct stat status{};
-  if (::fstat(descriptor.get(), &status) != 0) fail(ErrorKind::io, "{}", std::strerror(errno));
-  return status;
-}
 
 class DiskInput final : public Input {
  public:
@@ -63,12 +88,17 @@ class DiskInput final : public Input {
     std::vector<std::string> names;
     const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir(directory_.c_str()), ::closedir);
     if (!folder) throw Error(ErrorKind::io, std::strerror(errno)).in_file(directory_);
-    while (const dirent* entry = ::readdir(folder.get())) {
+    while (true) {
+      errno = 0;
+      const dirent* entry = ::readdir(folder.get());
+      if (!entry && errno != 0) throw Error(ErrorKind::io, std::strerror(errno)).in_file(directory_);
+      if (!entry) break;
       const std::string_view name = entry->d_name;
       struct stat status{};
-      if (name != "." && name != ".." && ::stat((directory_ + "/" + entry->d_name).c_str(), &status) == 0 &&
-          S_ISREG(status.st_mode))
-        names.emplace_back(name);
+      const bool is_known = ::stat((directory_ + "/" + entry->d_name).c_str(), &status) == 0;
+      // What cannot be looked at is an error once it is read; a link to nothing is no file.
+      const bool is_file = is_known ? S_ISREG(status.st_mode) : errno != ENOENT;
+      if (name != "." && name != ".." && is_file) names.emplace_back(name);
     }
     std::ranges::sort(names);
     return names;
@@ -134,6 +164,32 @@ class StandardInput final : public Input {
   Bytes bytes_;
 };
 
+/// A file as such; of a pipe the head, where that is enough, or all of it.
+Bytes standard_input(const std::function<bool(std::span<const std::byte> head)>& is_enough) {
+  struct stat status{};
+  if (::fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode)) {
+    Descriptor copy(::dup(STDIN_FILENO));
+    if (!copy) fail(ErrorKind::io, "{}", std::strerror(errno));
+    return std::make_shared<FileBytes>("standard input", std::move(copy), status);
+  }
+  std::vector<std::byte> head(512);
+  std::size_t have = 0;
+  while (have < head.size()) {
+    const std::size_t got = read_some(STDIN_FILENO, std::span(head).subspan(have));
+    if (got == 0) break;
+    have += got;
+  }
+  const bool ended = have < head.size();
+  head.resize(have);
+  if (ended) return memory_bytes(std::move(head));
+  if (is_enough(head)) return std::make_shared<StreamBytes>(STDIN_FILENO, std::move(head));
+  Spool spool;
+  spool.write(head);
+  std::vector<std::byte> buffer(1U << 20);
+  while (const std::size_t got = read_some(STDIN_FILENO, buffer)) spool.write(std::span(buffer).first(got));
+  return spool.finish();
+}
+
 }  // namespace
 
 Bytes open_file(const std::string& path) {
@@ -142,7 +198,7 @@ Bytes open_file(const std::string& path) {
     if (!descriptor) fail(ErrorKind::io, "{}", std::strerror(errno));
     const struct stat status = status_of(descriptor);
     if (!S_ISREG(status.st_mode)) fail(ErrorKind::io, "not a regular file");
-    return std::make_shared<FileBytes>(std::move(descriptor), static_cast<std::uint64_t>(status.st_size));
+    return std::make_shared<FileBytes>(path, std::move(descriptor), status);
   } catch (Error& error) {
     throw error.in_file(path);
   }
@@ -163,30 +219,11 @@ std::unique_ptr<Input> open_input(const std::string& path) {
 
 std::unique_ptr<Input> open_standard_input(
     const std::function<bool(std::span<const std::byte> head)>& is_enough) {
-  struct stat status{};
-  if (::fstat(STDIN_FILENO, &status) == 0 && S_ISREG(status.st_mode)) {
-    Descriptor copy(::dup(STDIN_FILENO));
-    if (!copy) fail(ErrorKind::io, "standard input: {}", std::strerror(errno));
-    return std::make_unique<StandardInput>(
-        std::make_shared<FileBytes>(std::move(copy), static_cast<std::uint64_t>(status.st_size)));
+  try {
+    return std::make_unique<StandardInput>(standard_input(is_enough));
+  } catch (Error& error) {
+    throw error.in_file("standard input");
   }
-  std::vector<std::byte> head(512);
-  std::size_t have = 0;
-  while (have < head.size()) {
-    const std::size_t got = read_some(STDIN_FILENO, std::span(head).subspan(have));
-    if (got == 0) break;
-    have += got;
-  }
-  const bool ended = have < head.size();
-  head.resize(have);
-  if (ended) return std::make_unique<StandardInput>(memory_bytes(std::move(head)));
-  if (is_enough(head))
-    return std::make_unique<StandardInput>(std::make_shared<StreamBytes>(STDIN_FILENO, std::move(head)));
-  Spool spool;
-  spool.write(head);
-  std::vector<std::byte> buffer(1U << 20);
-  while (const std::size_t got = read_some(STDIN_FILENO, buffer)) spool.write(std::span(buffer).first(got));
-  return std::make_unique<StandardInput>(spool.finish());
 }
 
 bool is_same_file(const std::string& a, const std::string& b) {

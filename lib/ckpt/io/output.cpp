@@ -14,6 +14,7 @@
 
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
+#include "ckpt/io/temporary.hpp"
 
 namespace ckpt {
 namespace {
@@ -87,19 +88,24 @@ void AtomicOutput::fail_if_folder_is_at_fault() const {
 }
 
 void AtomicOutput::open_temporary() {
+  remove_stranded(folder_);
   if (options_.may_be_unnamed) {
     descriptor_ = Descriptor(::open(folder_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
-    if (descriptor_) return;
+    if (descriptor_) return static_cast<void>(lock_temporary(descriptor_));
     fail_if_folder_is_at_fault();
   }
   // No unnamed files on this filesystem: a hidden file beside the target.
-  for (unsigned attempt = 0; !descriptor_; ++attempt) {
-    temporary_ = fmt::format("{}/.ckpt-{}-{}.tmp", folder_, ::getpid(), attempt);
-    descriptor_ = Descriptor(::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (descriptor_) return;
-    temporary_.clear();
-    fail_if_folder_is_at_fault();
-    if (errno != EEXIST || attempt > 1000) fail_with_errno("no temporary file can be made beside it");
+  for (unsigned attempt = 0;; ++attempt) {
+    std::string name = temporary_name(folder_, attempt);
+    descriptor_ = Descriptor(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (descriptor_ && lock_temporary(descriptor_)) {
+      temporary_ = std::move(name);
+      return;
+    }
+    if (!descriptor_) fail_if_folder_is_at_fault();
+    // Taken; or whoever clears the folder has removed it, or will.
+    const bool may_go_on = descriptor_ || errno == EEXIST;
+    if (!may_go_on || attempt > 1000) fail_with_errno("no temporary file can be made beside it");
   }
 }
 
@@ -160,6 +166,8 @@ bool AtomicOutput::move(const ByteSource& source, std::uint64_t offset, std::uin
     size -= static_cast<std::uint64_t>(moved);
     advance(static_cast<std::uint64_t>(moved));
   }
+  // Nobody has seen what the kernel moved: a read tells whether the file has been written to meanwhile.
+  if (std::byte last{}; wanted > 0) source.read_at(offset + wanted - 1, std::span(&last, 1));
   return true;
 }
 
@@ -186,9 +194,9 @@ void AtomicOutput::give_name() {
     fail_with_errno("cannot be given its name");
   }
   for (unsigned attempt = 0;; ++attempt) {
-    const std::string name = fmt::format("{}/.ckpt-{}-{}.tmp", folder_, ::getpid(), attempt);
+    std::string name = temporary_name(folder_, attempt);
     if (::linkat(AT_FDCWD, proc.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) == 0) {
-      temporary_ = name;
+      temporary_ = std::move(name);
       return;
     }
     if (errno != EEXIST || attempt > 1000) fail_with_errno("cannot be given its name");
@@ -210,11 +218,13 @@ void AtomicOutput::commit() {
   if (!is_flushed_) flush();
   try {
     if (is_special_) {
-      descriptor_ = Descriptor();
+      if (::close(descriptor_.release()) != 0) fail_with_errno("cannot be written");
       return;
     }
     if (temporary_.empty()) give_name();
     if (!temporary_.empty()) {
+      if (!is_name_of(temporary_, descriptor_))
+        fail(ErrorKind::io, "somebody has removed {}, which was to become it", printable(temporary_));
       if (!options_.replace) {
         // `link` fails where a file has appeared meanwhile, which `rename` would replace.
         if (::link(temporary_.c_str(), target_.c_str()) != 0) {

@@ -13,9 +13,10 @@ namespace ckpt {
 ///
 /// The bytes go to a file without a name in the target's folder (or, where the filesystem has no such
 /// files, to a hidden one beside the target). `commit()` flushes it to disk and gives it the target's
-/// name in one step. Without a commit nothing is left: not on an exception, and where unnamed files
-/// exist not on SIGKILL either. A symbolic link is followed: what it points to is replaced, the link
-/// stays. Devices, pipes and sockets are written as they come.
+/// name in one step. Without a commit nothing is left, on an exception or a signal that can be caught.
+/// SIGKILL may strand the hidden file; the next output in that folder removes it (see temporary.hpp). A
+/// symbolic link is followed: what it points to is replaced, the link stays. Devices, pipes and sockets are
+/// written as they come.
 class AtomicOutput final : public Sink {
  public:
   struct Options {

@@ -34,12 +34,6 @@ constexpr auto schedule = [] {
   return words;
 }();
 
-/// Words lie in bytes with the lowest byte first.
-template <typename Word> CKPT_INLINE void swap_on_big_endian(Word& word) {
-  if constexpr (std::endian::native == std::endian::big)
-    word = word << 24U | (word & 0xFF00U) << 8U | (word >> 8U & 0xFF00U) | word >> 24U;
-}
-
 template <unsigned bits, typename Word> CKPT_INLINE void rotate_right(Word& word) {
   word = (word >> bits) | (word << (32U - bits));
 }
@@ -89,7 +83,6 @@ void compress(Words& h, const std::byte* block, std::uint32_t size, std::uint64_
               std::uint32_t flags) {
   std::array<std::uint32_t, 16> m;
   std::memcpy(m.data(), block, sizeof m);
-  for (std::uint32_t& word : m) swap_on_big_endian(word);
   std::array<std::uint32_t, 16> v{};
   std::ranges::copy(h, v.begin());
   std::copy_n(initial.begin(), 4, v.begin() + 8);
@@ -99,11 +92,6 @@ void compress(Words& h, const std::byte* block, std::uint32_t size, std::uint64_
   v[15] = flags;
   mix_rounds(v, m);
   for (std::size_t i = 0; i < h.size(); ++i) h[i] = v[i] ^ v[i + 8];
-}
-
-Value value_of(Words h) {
-  for (std::uint32_t& word : h) swap_on_big_endian(word);
-  return std::bit_cast<Value>(h);
 }
 
 // --- several at once -------------------------------------------------------------------------------
@@ -167,7 +155,6 @@ CKPT_INLINE void compress_lanes(const std::byte* inputs, const Task& task, std::
       for (std::size_t lane = 0; lane < lanes; ++lane)
         std::memcpy(&m[part + lane], inputs + (lane * task.blocks + block) * block_size + part * 4,
                     sizeof(V));
-      for (std::size_t lane = 0; lane < lanes; ++lane) swap_on_big_endian(m[part + lane]);
       transpose<lanes>(&m[part], std::make_index_sequence<lanes>());
     }
     const std::uint32_t flags =
@@ -182,7 +169,6 @@ CKPT_INLINE void compress_lanes(const std::byte* inputs, const Task& task, std::
     mix_rounds(v, m);
     for (std::size_t i = 0; i < h.size(); ++i) h[i] = v[i] ^ v[i + 8];
   }
-  for (V& word : h) swap_on_big_endian(word);
   for (std::size_t lane = 0; lane < lanes; ++lane) {
     Words words;
     for (std::size_t i = 0; i < h.size(); ++i) words[i] = h[i][lane];
@@ -232,13 +218,13 @@ Value hash_chunk(std::span<const std::byte> chunk, std::uint64_t counter, std::u
   std::ranges::copy(chunk, padded.begin());
   compress(h, padded.data(), static_cast<std::uint32_t>(chunk.size()), counter,
            flags | chunk_end | last_flags);
-  return value_of(h);
+  return std::bit_cast<Value>(h);
 }
 
 Value hash_pair(const Value* children, std::uint32_t flags) {
   Words h = initial;
   compress(h, children->data(), block_size, 0, flags);
-  return value_of(h);
+  return std::bit_cast<Value>(h);
 }
 
 std::vector<Value> hash_chunks(std::span<const std::byte> bytes, std::uint64_t counter) {

@@ -243,6 +243,14 @@ bool is_single(DType dtype) { return dtype == DType::f32 || dtype == DType::flex
 
 }  // namespace
 
+CastStatistics& CastStatistics::operator+=(const CastStatistics& other) {
+  elements += other.elements;
+  overflowed += other.overflowed;
+  flushed += other.flushed;
+  max_relative_error = std::max(max_relative_error, other.max_relative_error);
+  return *this;
+}
+
 bool can_cast(DType from, DType to) {
   return is_floating(from) && is_floating(to) && element_size(from) != 0 && element_size(to) != 0;
 }

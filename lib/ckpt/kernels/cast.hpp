@@ -14,6 +14,8 @@ struct CastStatistics {
   std::uint64_t overflowed = 0;   ///< became infinite, or what a type has in place of what it lacks
   std::uint64_t flushed = 0;      ///< numbers that became zero
   double max_relative_error = 0;  ///< over those that did neither
+
+  CastStatistics& operator+=(const CastStatistics& other);
 };
 
 /// Whether elements of one type can become those of the other: both floating, neither packed.

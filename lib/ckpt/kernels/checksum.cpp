@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "ckpt/core/crc32.hpp"
@@ -18,6 +19,8 @@ struct Sha256::State {
   std::unique_ptr<EVP_MD_CTX, Free> context{EVP_MD_CTX_new()};
 
   void begin() {
+    // Where libcrypto could not set itself up for want of memory, it would follow a null pointer.
+    if (OSSL_LIB_CTX_get0_global_default() == nullptr) throw std::bad_alloc();
     if (!context || EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1)
       fail(ErrorKind::io, "SHA-256 is not available from the system's libcrypto");
   }

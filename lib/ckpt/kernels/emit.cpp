@@ -25,6 +25,8 @@ void write_zeros(Sink& sink, std::uint64_t count) {
 
 // Waking another thread costs more than a smaller tensor.
 constexpr std::uint64_t worth_a_thread = 1U << 20;
+// More than these the writing, which is one after the other, does not keep busy.
+constexpr unsigned most_workers = 4;
 // What the tensors that are read here, between those of the other thread, may take.
 constexpr std::uint64_t small_memory = 4U << 20;
 
@@ -42,8 +44,10 @@ class Emitter {
         if (const Tensor& tensor = checkpoint.tensors.at(data->index); is_read_ahead(tensor))
           ahead.push_back(&tensor);
     if (!ahead.empty())
-      ahead_.emplace(std::move(ahead), plan.needs_crc32, !plan.needs_crc32 && sink.can_place(),
-                     resources.memory - resources.memory / 4);
+      ahead_.emplace(std::move(ahead),
+                     ReadAhead::Options{.memory = resources.memory - resources.memory / 4,
+                                        .workers = std::min(resources.thread_count(), most_workers),
+                                        .in_any_order = !plan.needs_crc32 && sink.can_place()});
   }
 
   void operator()(const Plan::Literal& segment) { sink_.write(segment.bytes); }
@@ -56,16 +60,20 @@ class Emitter {
   }
   void operator()(const Plan::TensorData& segment) {
     const Tensor& tensor = checkpoint_.tensors.at(segment.index);
-    if (is_read_ahead(tensor)) return finish(segment.index, take(tensor.byte_size()));
     if (is_moved(tensor) && move(tensor)) return;
-    ReadAhead::Piece end;
-    reader_.start(tensor);
-    for (std::span<const std::byte> piece = reader_.next(); !piece.empty(); piece = reader_.next()) {
-      if (plan_.needs_crc32) end.crc32 = crc32(end.crc32, piece);
-      sink_.write(piece);
+    std::uint32_t crc = 0;
+    CastStatistics casts;
+    if (is_read_ahead(tensor)) {
+      take(tensor.byte_size(), crc);
+      casts = ahead_->end_tensor();
+    } else {
+      reader_.start(tensor);
+      for (std::span<const std::byte> piece = reader_.next(); !piece.empty(); piece = reader_.next())
+        write(piece, crc);
+      casts = reader_.cast_statistics();
     }
-    end.casts = reader_.cast_statistics();
-    finish(segment.index, end);
+    if (plan_.needs_crc32) crc32_.push_back(crc);
+    if (casts.elements > 0) casts_.push_back({segment.index, casts});
   }
 
   std::vector<CastReport> take_casts() { return std::move(casts_); }
@@ -88,28 +96,28 @@ class Emitter {
     }
   }
 
-  /// Writes the tensor of `size` bytes that the other thread is at; returns its end.
-  ReadAhead::Piece take(std::uint64_t size) {
+  void write(std::span<const std::byte> bytes, std::uint32_t& crc) {
+    if (plan_.needs_crc32) crc = crc32(crc, bytes);
+    sink_.write(bytes);
+  }
+
+  /// Writes the tensor of `size` bytes that the other threads are at.
+  void take(std::uint64_t size, std::uint32_t& crc) {
     std::uint64_t appended = 0;  // what comes after the first piece that is not next in order is placed
-    for (ReadAhead::Piece piece = ahead_->next();; piece = ahead_->next()) {
-      if (piece.bytes.empty()) {
-        if (appended < size) sink_.append_placed(size - appended);
-        return piece;
-      }
+    std::uint64_t taken = 0;
+    while (taken < size) {
+      const ReadAhead::Piece piece = ahead_->next();
+      taken += piece.bytes.size();
       auto [offset, run, step] = piece.placement;
       if (offset == appended && run == piece.bytes.size()) {
-        sink_.write(piece.bytes);
+        write(piece.bytes, crc);
         appended += run;
         continue;
       }
       for (std::size_t at = 0; at < piece.bytes.size(); at += run, offset += step)
         sink_.place(offset - appended, piece.bytes.subspan(at, run));
     }
-  }
-
-  void finish(std::size_t index, const ReadAhead::Piece& end) {
-    if (plan_.needs_crc32) crc32_.push_back(end.crc32);
-    if (end.casts.elements > 0) casts_.push_back({index, end.casts});
+    if (appended < size) sink_.append_placed(size - appended);
   }
 
   const Plan& plan_;

@@ -5,6 +5,7 @@
 #include <exception>
 #include <mutex>
 #include <numeric>
+#include <system_error>
 #include <thread>
 
 namespace ckpt {
@@ -49,8 +50,12 @@ void in_parallel(const std::vector<std::size_t>& order,
   Work work(order, make_task);
   {
     std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < std::min<std::size_t>(threads, order.size()); ++i)
-      others.emplace_back([&work] { work.run(); });
+    try {
+      for (std::size_t i = 1; i < std::min<std::size_t>(threads, order.size()); ++i)
+        others.emplace_back([&work] { work.run(); });
+    } catch (const std::system_error&) {
+      // The system gives no more threads: those that run do all of it.
+    }
     work.run();
   }
   work.rethrow();

@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -15,44 +16,56 @@
 
 namespace ckpt {
 
-/// Gathers a list of tensors on a thread of its own, one piece ahead of who takes them: while a piece is
-/// written, the next one is read, rearranged and cast.
+/// Gathers a list of tensors ahead of who takes them. Every worker, a thread with buffers of its own, goes
+/// through all tensors and makes each so-manieth piece; so pieces of one large tensor, too, are read,
+/// rearranged and cast side by side, while another one is written.
 class ReadAhead {
  public:
-  /// A piece; or, with no bytes, the end of a tensor and what was found on the way through it.
   struct Piece {
-    std::span<const std::byte> bytes;  ///< valid until the next call of `next`
+    std::span<const std::byte> bytes;  ///< valid until the next call of `next` or `end_tensor`
     TensorReader::Placement placement;
-    CastStatistics casts;     ///< of the whole tensor; at its end
-    std::uint32_t crc32 = 0;  ///< of the whole tensor, where it is wanted; at its end
+  };
+  struct Options {
+    std::uint64_t memory = 64U << 20;  ///< bytes that all buffers may take together
+    unsigned workers = 1;              ///< fewer will do where the system gives no more threads
+    bool in_any_order = false;         ///< pieces may come scattered
   };
 
-  /// The tensors are kept by reference. `memory`: bytes that all buffers may take together.
-  /// `in_any_order`: pieces may come scattered (their checksum cannot be told then).
-  ReadAhead(std::vector<const Tensor*> tensors, bool wants_crc32, bool in_any_order, std::uint64_t memory);
+  /// The tensors are kept by reference. Throws std::system_error where there can be no worker at all.
+  ReadAhead(std::vector<const Tensor*> tensors, const Options& options);
   /// Stops reading.
   ~ReadAhead();
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  /// The next piece, tensors one after the other; not to be called past the end of the last. Throws what
-  /// reading the tensor threw.
+  /// The next piece; those of a tensor one after the other, and not to be asked for past its last byte.
+  /// Throws what reading the tensor threw.
   Piece next();
+  /// To be called when all bytes of a tensor were taken: what was lost in casting it.
+  CastStatistics end_tensor();
 
  private:
-  void run();
-  bool give(const Piece& piece);
+  struct Worker {
+    std::optional<Piece> piece;  // made, and until it is done with
+    std::deque<CastStatistics> ends;
+    std::exception_ptr error;
+  };
+  void run(std::size_t number);
+  void work(Worker& worker, std::size_t number);
+  bool give(Worker& worker, const Piece& piece);
+  void release();
 
   std::vector<const Tensor*> tensors_;
-  bool wants_crc32_;
-  TensorReader reader_;
+  Options options_;
+  std::size_t turn_ = 0;             // whose piece is the next
+  std::optional<std::size_t> held_;  // whose piece the taker has
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::optional<Piece> ready_;  // made, and not taken yet
-  std::exception_ptr error_;
+  std::vector<Worker> workers_;
+  std::size_t count_ = 0;  // of workers that run
   bool is_stopped_ = false;
-  std::jthread thread_;  // last: it uses all of the above
+  std::vector<std::jthread> threads_;  // last: they use all of the above
 };
 
 }  // namespace ckpt

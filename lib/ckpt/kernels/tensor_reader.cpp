@@ -1,7 +1,6 @@
 #include "ckpt/kernels/tensor_reader.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <tuple>
 
@@ -12,10 +11,10 @@
 namespace ckpt {
 namespace {
 
-// Plain ranges go through a piece that stays in the second-level cache on its way to the sink.
+// Plain ranges go through a piece that stays in the second-level cache on its way to the sink, and where they
+// are cast, together with what they become.
 constexpr std::uint64_t plain_piece = 4U << 20;
-// What is cast at once, in the type that it becomes.
-constexpr std::uint64_t cast_piece = 2U << 20;
+constexpr std::uint64_t plain_cast_piece = 1U << 20;
 // What is gathered is read in blocks that stay in the second-level cache until they are copied.
 constexpr std::uint64_t source_block = 1U << 20;
 // A block of the source is read whole when a quarter of it is wanted, or when it is no larger than this.
@@ -26,19 +25,13 @@ constexpr std::uint64_t least_run = 4096;
 }  // namespace
 
 TensorReader::TensorReader(const Options& options)
-    : options_(options), cast_capacity_(std::clamp<std::uint64_t>(options.memory / 8, 4096, cast_piece)) {
-  const std::uint64_t pieces = options.keeps_two ? 2 : 1;
-  const std::uint64_t casts = pieces * cast_capacity_;
-  const std::uint64_t left = options.memory > casts ? options.memory - casts : 0;
-  source_capacity_ = std::clamp<std::uint64_t>(left / (pieces + 1), 4096, source_block);
-  target_capacity_ = std::max<std::uint64_t>((left - std::min(left, source_capacity_)) / pieces, 4096);
-}
+    : options_(options),
+      source_capacity_(std::clamp<std::uint64_t>(options.memory / 2, 4096, source_block)) {}
 
 void TensorReader::start(const Tensor& tensor) {
   whole_ = &tensor;
   piece_ = 0;
   before_ = 0;
-  uncast_ = {};
   cast_statistics_ = {};
   start_piece(tensor.pieces.empty() ? tensor : tensor.pieces.front());
 }
@@ -46,6 +39,11 @@ void TensorReader::start(const Tensor& tensor) {
 void TensorReader::start_piece(const Tensor& tensor) {
   tensor_ = &tensor;
   size_ = std::max(element_size(tensor.view.stored), 1U);
+  is_cast_ = tensor.view.stored != whole_->dtype;
+  // A piece and its cast share what blocks of the source leave.
+  const std::uint64_t left = options_.memory - std::min(options_.memory, source_capacity_);
+  const std::uint64_t cost = size_ + (is_cast_ ? element_size(whole_->dtype) : 0U);
+  target_capacity_ = std::max<std::uint64_t>(left / cost * size_, 4096);
   done_ = 0;
   tile_rows_ = 0;
   dimensions_.clear();
@@ -81,7 +79,7 @@ void TensorReader::plan_tiles() {
   const std::uint64_t elements = target_capacity_ / size_;
   const auto side = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(elements)));
   tile_columns_ = std::min(dimensions_[0].count, std::max(side, elements / dimensions_[1].count));
-  tile_rows_ = std::min({dimensions_[1].count, elements / tile_columns_, cast_at_once()});
+  tile_rows_ = std::min(dimensions_[1].count, elements / tile_columns_);
   // Lines a power of two apart would share few places of the caches.
   const std::uint64_t line = 64 / size_;
   if (tile_rows_ > line && tile_rows_ < dimensions_[1].count && tile_rows_ * size_ % 1024 == 0)
@@ -89,92 +87,80 @@ void TensorReader::plan_tiles() {
   index_.assign(2, 0);
 }
 
-std::span<const std::byte> TensorReader::next() {
-  if (!uncast_.empty()) return next_cast();
+/// The next step; false at the end of the tensor.
+bool TensorReader::plan() {
   while (done_ >= tensor_->view.bytes) {
-    if (piece_ + 1 >= whole_->pieces.size()) return {};
+    if (piece_ + 1 >= whole_->pieces.size()) return false;
     before_ += tensor_->view.bytes / size_;
     start_piece(whole_->pieces[++piece_]);
   }
+  if (tile_rows_ > 0) plan_tile();
+  else if (dimensions_.empty()) plan_plain();
+  else plan_strided();
+  done_ += step_.bytes;
+  return true;
+}
+
+std::span<const std::byte> TensorReader::next() {
+  if (!plan()) return {};
   try {
-    if (options_.keeps_two) target_.swap(target_before_);
-    const std::span<std::byte> piece = tile_rows_ > 0        ? next_tile()
-                                       : dimensions_.empty() ? next_plain()
-                                                             : next_strided();
+    if (target_.size() < step_.bytes) target_.resize(step_.bytes);
+    const std::span<std::byte> piece = std::span(target_).first(step_.bytes);
+    if (step_.block.empty()) tensor_->view.source->read_at(step_.source, piece);
+    else gather(step_.source, piece.data(), step_.block);
     if (tensor_->view.big_endian) swap_bytes(piece, info(tensor_->view.stored).unit);
-    if (tile_rows_ == 0) elements_ = {before_ + done_ / size_, piece.size() / size_, piece.size() / size_};
-    done_ += piece.size();
-    if (tensor_->view.stored != whole_->dtype) {
-      uncast_ = piece;
-      return next_cast();
-    }
-    placement_ = {elements_.offset * size_, elements_.run * size_, elements_.step * size_};
-    return piece;
+
+    const unsigned size = is_cast_ ? element_size(whole_->dtype) : size_;
+    placement_ = {step_.elements.offset * size, step_.elements.run * size, step_.elements.step * size};
+    if (!is_cast_) return piece;
+    const std::uint64_t cast_bytes = step_.bytes / size_ * size;
+    if (cast_.size() < cast_bytes) cast_.resize(cast_bytes);
+    const std::span<std::byte> cast = std::span(cast_).first(cast_bytes);
+    cast_elements(tensor_->view.stored, whole_->dtype, piece, cast, cast_statistics_);
+    return cast;
   } catch (Error& error) {
     throw error.in(fmt::format("tensor {}", printable(whole_->name)));
   }
 }
 
-/// Elements whose cast form fits its buffer.
-std::uint64_t TensorReader::cast_at_once() const {
-  return cast_capacity_ / std::max(element_size(whole_->dtype), 1U);
+void TensorReader::plan_plain() {
+  const std::uint64_t most = std::min(is_cast_ ? plain_cast_piece : plain_piece, target_capacity_);
+  const std::uint64_t bytes =
+      std::min(tensor_->view.bytes - done_, std::max<std::uint64_t>(most / 16 * 16, 16));
+  const std::uint64_t elements = bytes / size_;
+  step_ = {.source = tensor_->view.offset + done_,
+           .bytes = bytes,
+           .block = {},
+           .elements = {before_ + done_ / size_, elements, elements}};
 }
 
-/// Casts in steps, so that a wider type needs no larger buffer than a narrow one; of a tile, whole runs.
-std::span<const std::byte> TensorReader::next_cast() {
-  if (options_.keeps_two) cast_.swap(cast_before_);
-  const unsigned size = element_size(whole_->dtype);
-  const std::uint64_t runs_at_once = std::max<std::uint64_t>(cast_at_once() / elements_.run, 1);
-  const std::uint64_t run = std::min(elements_.run, cast_at_once());
-  const std::size_t count = std::min(uncast_.size() / size_, run * runs_at_once);
-  cast_.resize(count * size);
-  cast_elements(tensor_->view.stored, whole_->dtype, uncast_.first(count * size_), cast_, cast_statistics_);
-  uncast_ = uncast_.subspan(count * size_);
-  placement_ = {elements_.offset * size, std::min(run, count) * size, elements_.step * size};
-  elements_.offset += tile_rows_ > 0 ? count / run * elements_.step : count;
-  return cast_;
-}
+void TensorReader::plan_strided() {
+  step_.source = tensor_->view.offset;
+  for (std::size_t i = 0; i <= level_; ++i) step_.source += index_[i] * dimensions_[i].source_step;
+  step_.block.assign(dimensions_.begin() + static_cast<std::ptrdiff_t>(level_), dimensions_.end());
+  Dimension& cut = step_.block.front();
+  cut.count = std::min(at_most_, cut.count - index_[level_]);
+  step_.bytes = cut.count * cut.target_step;
+  const std::uint64_t elements = step_.bytes / size_;
+  step_.elements = {before_ + done_ / size_, elements, elements};
 
-std::span<std::byte> TensorReader::next_plain() {
-  const std::uint64_t whole = std::max<std::uint64_t>(std::min(plain_piece, target_capacity_) / 16 * 16, 16);
-  const std::uint64_t size = std::min(tensor_->view.bytes - done_, whole);
-  if (target_.size() < size) target_.resize(size);
-  const std::span<std::byte> piece = std::span(target_).first(size);
-  tensor_->view.source->read_at(tensor_->view.offset + done_, piece);
-  return piece;
-}
-
-std::span<std::byte> TensorReader::next_strided() {
-  std::uint64_t source = tensor_->view.offset;
-  for (std::size_t i = 0; i <= level_; ++i) source += index_[i] * dimensions_[i].source_step;
-
-  std::vector<Dimension> block(dimensions_.begin() + static_cast<std::ptrdiff_t>(level_), dimensions_.end());
-  block.front().count = std::min(at_most_, block.front().count - index_[level_]);
-  const std::uint64_t size = block.front().count * block.front().target_step;
-  if (target_.size() < size) target_.resize(size);
-  gather(source, target_.data(), block);
-
-  index_[level_] += block.front().count;
+  index_[level_] += cut.count;
   for (std::size_t i = level_; i > 0 && index_[i] == dimensions_[i].count; --i) {
     index_[i] = 0;
     ++index_[i - 1];
   }
-  return std::span(target_).first(size);
 }
 
-std::span<std::byte> TensorReader::next_tile() {
+void TensorReader::plan_tile() {
   const auto& [columns, rows] = std::tie(dimensions_[0], dimensions_[1]);
   const std::uint64_t wide = std::min(tile_columns_, columns.count - index_[0]);
   const std::uint64_t high = std::min(tile_rows_, rows.count - index_[1]);
-  const std::uint64_t size = wide * high * size_;
-  if (target_.size() < size) target_.resize(size);
-  std::array<Dimension, 2> tile{{{wide, size_, high * size_}, {high, rows.source_step, size_}}};
-  gather(tensor_->view.offset + index_[0] * size_ + index_[1] * rows.source_step, target_.data(), tile);
-
-  elements_ = {before_ + index_[0] * rows.count + index_[1], high, rows.count};
+  step_ = {.source = tensor_->view.offset + index_[0] * size_ + index_[1] * rows.source_step,
+           .bytes = wide * high * size_,
+           .block = {{wide, size_, high * size_}, {high, rows.source_step, size_}},
+           .elements = {before_ + index_[0] * rows.count + index_[1], high, rows.count}};
   index_[1] += high;
   if (index_[1] == rows.count) index_ = {index_[0] + wide, 0};
-  return std::span(target_).first(size);
 }
 
 /// Cuts the block along the source's widest step until what is left lies close together, then reads
@@ -204,7 +190,9 @@ void TensorReader::gather(std::uint64_t source, std::byte* target, std::span<Dim
     return copy_strided(target, source_.data(), copy, size_);
   }
   const std::uint64_t count = widest->count;
-  const std::uint64_t half = count / 2;
+  // Whole lines of the cache on the target's side, where the source's rows become its columns.
+  const std::uint64_t line = std::max<std::uint64_t>(64 / size_, 1);
+  const std::uint64_t half = count > 2 * line ? count / 2 / line * line : count / 2;
   widest->count = half;
   gather(source, target, block);
   widest->count = count - half;

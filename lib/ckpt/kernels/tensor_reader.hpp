@@ -25,7 +25,6 @@ class TensorReader {
   };
   struct Options {
     std::uint64_t memory = 64U << 20;  ///< bytes of all buffers; they grow only as far as a tensor needs
-    bool keeps_two = false;            ///< a piece stays valid while the one after it is made
     /// Pieces may come in the order that costs the source the least: of a transposed matrix, tiles.
     bool in_any_order = false;
   };
@@ -35,10 +34,11 @@ class TensorReader {
 
   /// Begins with the first element of `tensor`, which is kept by reference.
   void start(const Tensor& tensor);
-  /// The next piece, whole elements; empty at the end. Valid until the next call (with `keeps_two`: the one
-  /// after that), also where that begins another tensor. Throws what reading the source throws, told of the
-  /// tensor.
+  /// The next piece, whole elements; empty at the end. Valid until the next call. Throws what reading the
+  /// source throws, told of the tensor.
   std::span<const std::byte> next();
+  /// Passes over the next piece without reading it; false at the end.
+  bool skip() { return plan(); }
   /// Where the last piece belongs.
   const Placement& placement() const noexcept { return placement_; }
   /// What casting has lost of the tensor so far; all zero where nothing is cast.
@@ -50,33 +50,36 @@ class TensorReader {
     std::uint64_t source_step;  // in bytes
     std::uint64_t target_step;  // in bytes of the contiguous form
   };
+  /// What a piece is made of, and where it belongs, counted in elements.
+  struct Step {
+    std::uint64_t source = 0;      // of its first element, in bytes
+    std::uint64_t bytes = 0;       // of the contiguous form as it is stored
+    std::vector<Dimension> block;  // empty for a plain range
+    Placement elements;
+  };
   void start_piece(const Tensor& tensor);
-  std::span<const std::byte> next_cast();
-  std::span<std::byte> next_plain();
-  std::span<std::byte> next_strided();
-  std::span<std::byte> next_tile();
   void plan_tiles();
-  std::uint64_t cast_at_once() const;
+  bool plan();
+  void plan_plain();
+  void plan_strided();
+  void plan_tile();
   void gather(std::uint64_t source, std::byte* target, std::span<Dimension> block);
 
   Options options_;
-  std::uint64_t cast_capacity_;
-  std::uint64_t target_capacity_;
   std::uint64_t source_capacity_;
-  std::vector<std::byte> target_;
+  std::uint64_t target_capacity_ = 0;  // of bytes as they are stored, room for their cast being left
   std::vector<std::byte> source_;
-  std::span<const std::byte> uncast_;  // of the last piece, what is still to be cast
-  Placement elements_;                 // the last piece that was read, counted in elements
-  Placement placement_;                // the last piece that was delivered
+  std::vector<std::byte> target_;
   std::vector<std::byte> cast_;
-  std::vector<std::byte> target_before_;  // of the piece before, where it is to stay valid
-  std::vector<std::byte> cast_before_;
+  Step step_;
+  Placement placement_;  // of the last piece
   CastStatistics cast_statistics_;
   const Tensor* whole_ = nullptr;
-  std::size_t piece_ = 0;              // of `whole_`, the one that is being read
-  const Tensor* tensor_ = nullptr;     // the same, or `whole_` where it has no pieces
-  unsigned size_ = 1;                  // bytes of one element
-  std::uint64_t done_ = 0;             // bytes of the contiguous form that were delivered
+  std::size_t piece_ = 0;           // of `whole_`, the one that is being read
+  const Tensor* tensor_ = nullptr;  // the same, or `whole_` where it has no pieces
+  unsigned size_ = 1;               // bytes of one element
+  bool is_cast_ = false;
+  std::uint64_t done_ = 0;             // bytes of the contiguous form that were planned
   std::vector<Dimension> dimensions_;  // merged, outermost first; empty for a plain range
   std::size_t level_ = 0;              // the dimension that a piece cuts; those inside it are whole
   std::uint64_t at_most_ = 0;          // of that dimension, how many a piece holds

@@ -1,11 +1,10 @@
 #include "ckpt/report/compare.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <exception>
 #include <map>
-#include <mutex>
+#include <memory>
+#include <numeric>
 #include <string_view>
 #include <thread>
 #include <tuple>
@@ -14,6 +13,7 @@
 
 #include "ckpt/kernels/checksum.hpp"
 #include "ckpt/kernels/computed_source.hpp"
+#include "ckpt/kernels/parallel.hpp"
 #include "ckpt/report/compare_values.hpp"
 #include "ckpt/report/identity.hpp"
 
@@ -27,29 +27,13 @@ void for_each_index(std::size_t count, const CompareOptions& options, const Work
   const unsigned wanted =
       options.threads != 0 ? options.threads : std::max(std::thread::hardware_concurrency(), 1U);
   const std::size_t threads = std::clamp<std::size_t>(count, 1, wanted);
-  std::atomic<std::size_t> next = 0;
-  std::atomic<bool> has_failed = false;
-  std::mutex mutex;
-  std::exception_ptr error;
-  std::size_t failed = 0;
-  const auto run = [&] {
-    ValueComparer comparer(options.tolerance, options.memory / threads);
-    for (std::size_t i = next++; i < count && !has_failed; i = next++) {
-      try {
-        work(i, comparer);
-      } catch (...) {
-        const std::scoped_lock lock(mutex);
-        has_failed = true;
-        if (!error || i < failed) error = std::current_exception(), failed = i;
-      }
-    }
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto make_task = [&] {
+    const auto comparer = std::make_shared<ValueComparer>(options.tolerance, options.memory / threads);
+    return [comparer, &work](std::size_t i) { work(i, *comparer); };
   };
-  {
-    std::vector<std::jthread> others;
-    for (std::size_t i = 1; i < threads; ++i) others.emplace_back(run);
-    run();
-  }
-  if (error) std::rethrow_exception(error);
+  in_parallel(order, make_task, wanted);
 }
 
 bool is_other_type(const Tensor& a, const Tensor& b) {

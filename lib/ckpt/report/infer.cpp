@@ -558,7 +558,7 @@ std::optional<Inference> verified(std::span<const NamedShape> source, std::span<
   std::unordered_map<std::string_view, std::size_t> seen;
   std::vector<bool> is_reached(target.size());
   for (std::size_t i = 0; i < source.size(); ++i) {
-    if (results[i].empty()) astray.insert(i);
+    if (results[i].empty() && !source[i].name.empty()) astray.insert(i);
     if (const auto [other, is_new] = seen.emplace(results[i], i); !is_new) {
       astray.insert(i);
       astray.insert(other->second);

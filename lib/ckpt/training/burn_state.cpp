@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
 #include <unordered_map>
 
 #include "ckpt/core/error.hpp"
@@ -204,7 +203,7 @@ class Reader {
   const Checkpoint& checkpoint_;
   OptimizerState state_;
   std::vector<Parts> parts_;
-  std::unordered_map<std::uint64_t, std::size_t> index_;
+  std::map<std::uint64_t, std::size_t> index_;  // a tree: a file can choose ids that fall into one bucket
 };
 
 /// What the record itself has no place for, as one JSON text.

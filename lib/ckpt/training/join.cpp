@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -272,7 +271,7 @@ Join join_by_position(OptimizerState& state, const Checkpoint& model, const std:
 }
 
 Join join_by_id(OptimizerState& state, const Checkpoint& model) {
-  std::unordered_map<std::uint64_t, const Tensor*> by_id;
+  std::map<std::uint64_t, const Tensor*> by_id;  // a tree: a file can choose ids that fall into one bucket
   for (const Tensor& tensor : model.tensors)
     if (tensor.param_id) by_id.emplace(*tensor.param_id, &tensor);
   Join join;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "ckpt/core/limits.hpp"
 #include "support/errors.hpp"
 
 using namespace ckpt;
@@ -156,6 +157,14 @@ TEST_CASE("a name that grows with every rule ends in an error, quickly") {
   CHECK(error.kind() == ErrorKind::usage);
   CHECK(contains(error.message(), "makes a name of more than"));
   CHECK(name.size() == 6 * 41 * 41);
+}
+
+TEST_CASE("a name that is too long for patterns is an error, since matching may take its square") {
+  const std::string name(limits::name_bytes, '1');
+  CHECK_FALSE(Regex("1+x").matches(name));
+  const Error error = error_of([&] { Regex("1+x").matches(name + "1"); });
+  CHECK(error.kind() == ErrorKind::unsupported);
+  CHECK(contains(error.message(), "16385 bytes is too long"));
 }
 
 TEST_CASE("groups are numbered and named") {

@@ -47,3 +47,8 @@ TEST_CASE("words of other hands are read too, and malformed ones are nothing") {
   CHECK(!taken("\"a\nb\""));
   CHECK(!taken("\"\\"));
 }
+
+TEST_CASE("a JSON document is shown without what a terminal obeys, and means the same") {
+  CHECK(printable_json("{\n \"größe\": [1, \"\\u001b\"]\n}") == "{\n \"größe\": [1, \"\\u001b\"]\n}");
+  CHECK(printable_json("\"a\u202eb\u009bc\x7f\U000e0001\"") == R"("a\u202eb\u009bc\u007f\udb40\udc01")");
+}

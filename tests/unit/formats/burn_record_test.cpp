@@ -60,6 +60,16 @@ TEST_CASE("a parameter keeps its path, type, shape and id") {
   CHECK(checkpoint.metadata.at("float") == "f32");
 }
 
+TEST_CASE("one long key above many parameters or fields is no reason to repeat it without end") {
+  const std::string key = "\xDB\0\x0F\x42\x40"s + std::string(1'000'000, 'k');  // str 32
+  const std::string one = parameter("avq43klip2pc6", tensor("a", 1, "U8"));
+  for (const std::string& leaf : {one, number(7)}) {
+    std::string list = "\xDC\0\x64"s;  // array 16
+    for (int i = 0; i < 100; ++i) list += leaf;
+    CHECK_THROWS_WITH(read(record(map(1) + key + list)), Catch::Contains("far longer than the record"));
+  }
+}
+
 TEST_CASE("lists are entered by position, plain fields become values") {
   const Checkpoint checkpoint =
       read(record(map(2) + text("layers") + array(2) + parameter("0000000000000", tensor("ab", 2, "U8")) +

@@ -87,11 +87,28 @@ TEST_CASE("a file that is cut while it is read gives an io error with both sizes
   folder.write("f", "0123456789");
   const Bytes file = open_file(folder.path("f"));
   REQUIRE(::truncate(folder.path("f").c_str(), 4) == 0);
-  CHECK(as_text(read_range(*file, 0, 4)) == "0123");
+  CHECK(error_of([&] { read_range(*file, 0, 4); }).kind() == ErrorKind::io);
   const Error error = error_of([&] { read_range(*file, 2, 6); });
   CHECK(error.kind() == ErrorKind::io);
   CHECK(contains(error.message(), "ends at byte 4"));
   CHECK(contains(error.message(), "10 bytes"));
+}
+
+TEST_CASE("a file that somebody writes to while it is read is an error, one that is replaced is not") {
+  const Folder folder;
+  folder.write("a", "0123456789");
+  folder.write("b", "something else");
+  std::filesystem::last_write_time(folder.path("a"), {});
+  const Bytes source = open_file(folder.path("a"));
+  std::filesystem::rename(folder.path("b"), folder.path("a"));
+  CHECK(text_of(*source) == "0123456789");
+
+  const Bytes other = open_file(folder.path("a"));
+  std::filesystem::last_write_time(folder.path("a"), {});
+  const Error error = error_of([&] { text_of(*other); });
+  CHECK(error.kind() == ErrorKind::io);
+  CHECK(error.file() == folder.path("a"));
+  CHECK(contains(error.message(), "has been written to while it was read"));
 }
 
 TEST_CASE("what is missing or is no regular file is an io error that names it") {

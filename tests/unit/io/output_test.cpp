@@ -336,6 +336,17 @@ TEST_CASE("a range of a file that has been cut meanwhile is told when it is read
   CHECK(folder.names() == Names{"in"});
 }
 
+TEST_CASE("a file that somebody has written to is told when the kernel has moved it, too") {
+  const Folder folder;
+  folder.write("in", "0123456789");
+  const Bytes source = open_file(folder.path("in"));
+  std::filesystem::last_write_time(folder.path("in"), {});
+  AtomicOutput output(folder.path("out"), {});
+  const Error error = error_of([&] { output.move(*source, 0, 10); });
+  CHECK(error.kind() == ErrorKind::io);
+  CHECK(error.file() == folder.path("in"));
+}
+
 TEST_CASE("two outputs at once are two files, and of one target only the first is committed") {
   BOTH_WAYS;
   const Folder folder;

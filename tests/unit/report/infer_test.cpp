@@ -349,3 +349,10 @@ TEST_CASE("items that got names are not what has their number now") {
                                        floats("mlp.proj_out.weight", {4, 8})};
   CHECK(pairs_of(source, target).empty());
 }
+
+TEST_CASE("a tensor without a name, as a pickle of one tensor has it, is left") {
+  const Inference inference =
+      infer_rules(std::vector{floats("", {4, 8})}, std::vector{floats("fc.weight", {4, 8})}, apply_rules);
+  CHECK(inference.pairs.empty());
+  CHECK(inference.left_in_source == std::vector<std::string>{""});
+}

@@ -7,6 +7,7 @@
 #include "ckpt/formats/pytorch/catalogue.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include "ckpt/codec/name_index.hpp"
@@ -53,8 +54,11 @@ class Walk {
     std::size_t path_size;  // of the parent's path
     std::size_t place;
     Value value;  // what lies beside the tensors; null while there is nothing
+    std::unordered_map<std::string, std::uint64_t> named = {};  // its members, and how many are spelled so
   };
 
+  /// Counts a place of so many bytes, or items to look at.
+  void spend(std::uint64_t items, std::uint64_t bytes);
   void enter(NodeId node, std::string key);
   void leave();
   void visit(const Entry& entry);
@@ -124,18 +128,24 @@ void Walk::extend_path(const std::string& key) {
   path_ += key;
 }
 
-void Walk::enter(NodeId node, std::string key) {
-  if (frames_.size() >= limits::pickle_nesting)
-    fail(ErrorKind::corrupt, "the object nests tensors more than {} levels deep", limits::pickle_nesting);
-  if (steps_left_-- == 0)
+void Walk::spend(std::uint64_t items, std::uint64_t bytes) {
+  const std::uint64_t steps = 1 + items + bytes / limits::walk_step_bytes;
+  if (steps > steps_left_)
     fail(ErrorKind::corrupt,
          "shared objects unfold to more than {} places; the file is made to exhaust its reader",
          step_limit(document_.graph));
+  steps_left_ -= steps;
+}
+
+void Walk::enter(NodeId node, std::string key) {
+  if (frames_.size() >= limits::pickle_nesting)
+    fail(ErrorKind::corrupt, "the object nests tensors more than {} levels deep", limits::pickle_nesting);
   Frame frame;
   frame.node = node;
   frame.path_size = path_.size();
   extend_path(key);
   frame.structure = structure_of(document_, node, script_);
+  spend(frame.structure.items, path_.size());
   const bool inside_module = !frames_.empty() && places_[frames_.back().place].is_module;
   if (inside_module) {
     frame.place = frames_.back().place;
@@ -150,7 +160,7 @@ void Walk::enter(NodeId node, std::string key) {
     places_.push_back(std::move(place));
   }
   if (!frame.structure.class_name.empty() && !inside_module && values_.spend())
-    frame.value = Value::object().set("class", frame.structure.class_name);
+    frame.value = Value::object().set("class", values_.name(frame.structure.class_name));
   // Parts of a module that are no modules (there are none in PyTorch itself) belong to that module.
   if (frame.structure.module_class.empty() && inside_module)
     frame.structure.module_class = frames_.back().structure.module_class;
@@ -179,29 +189,37 @@ void Walk::add_value(const std::string& key, Value value) {
     return;
   }
   if (frame.value.is_null()) frame.value = Value::object();
-  std::string name = key;
-  while (frame.structure.has_alike && frame.value.find(name) != nullptr) name += "#2";
+  std::string name = values_.name(key);
+  if (frame.structure.has_alike) {
+    std::uint64_t& count = frame.named[name];
+    const std::string spelled = name;
+    while (++count > 1) {
+      name = fmt::format("{}#{}", spelled, count);
+      if (frame.named.try_emplace(name, 1).second) break;
+    }
+  }
   frame.value.set(std::move(name), std::move(value));
 }
 
 void Walk::add_tensor(NodeId node, const std::string& key) {
-  if (steps_left_-- == 0)
-    fail(ErrorKind::corrupt,
-         "shared objects unfold to more than {} places; the file is made to exhaust its reader",
-         step_limit(document_.graph));
+  std::string_view owner;
+  if (!frames_.empty()) owner = frames_.back().structure.module_class;
   const std::size_t path_size = path_.size();
   extend_path(key);
+  spend(0, path_.size() + owner.size());
   std::string name = path_;
   path_.resize(path_size);
   try {
     std::variant<Tensor, std::string> made = tensors_.build(node);
     if (auto* what = std::get_if<std::string>(&made)) {
+      spend(0, what->size());
       out_.refused.push_back({std::move(name), std::move(*what)});
       return;
     }
     Tensor& tensor = std::get<Tensor>(made);
+    spend(0, tensor.shape.size() * 2 * sizeof(std::uint64_t));
     tensor.name = std::move(name);
-    if (!frames_.empty()) tensor.module_class = frames_.back().structure.module_class;
+    tensor.module_class = owner;
     Place& place = places_[frames_.empty() ? 0 : frames_.back().place];
     ++place.tensors;
     place.bytes += tensor.byte_size();
@@ -217,13 +235,16 @@ void Walk::add_tensor(NodeId node, const std::string& key) {
 /// lost.
 void make_names_unique(Checkpoint& out) {
   NameIndex index(out.tensors.size() + out.refused.size());
+  std::unordered_map<std::string, std::uint64_t> last;  // number that was put behind a name
   std::uint64_t renamed = 0;
   std::string first;
   const auto claim = [&](std::string& name) {
     if (!index.add(name, 0)) return;
     if (renamed++ == 0) first = name;
+    std::uint64_t& number = last.try_emplace(name, 1).first->second;
     std::string fresh;
-    for (unsigned i = 2; fresh.empty() || index.find(fresh); ++i) fresh = fmt::format("{}#{}", name, i);
+    do fresh = fmt::format("{}#{}", name, ++number);
+    while (index.find(fresh));
     name = std::move(fresh);
     index.add(name, 0);
   };

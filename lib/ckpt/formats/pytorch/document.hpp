@@ -58,6 +58,8 @@ struct Document {
   /// Storages by key, for tar files in which a plain tuple stands where a persistent id should (burn's tests
   /// have such).
   std::map<std::string, Storage, std::less<>> by_key = {};
+  /// Bytes that calls make of texts, by the text's node: all that share one share them.
+  mutable std::map<NodeId, std::optional<Bytes>> decoded = {};
 };
 
 /// The document of a graph, its persistent ids not resolved yet.

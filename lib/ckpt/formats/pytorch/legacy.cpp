@@ -125,8 +125,9 @@ std::uint64_t locate(const Bytes& source, std::uint64_t at, const Document& keys
 
 bool is_legacy(const ByteSource& source) {
   constexpr std::uint64_t enough = 64;  // the magic number with a frame and a memo entry takes 30
+  std::vector<std::byte> head = read_range(source, 0, std::min(source.size(), enough));
   try {
-    return is_magic(pickle::parse(read_range(source, 0, std::min(source.size(), enough))));
+    return is_magic(pickle::parse(std::move(head)));
   } catch (const Error&) {
     return false;
   }

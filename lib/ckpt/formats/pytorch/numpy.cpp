@@ -129,8 +129,11 @@ std::optional<Bytes> bytes_of(const Document& document, NodeId id) {
   const std::span<const NodeId> args = call_args(document, id);
   if (args.empty()) return memory_bytes(std::string_view());
   if (graph.is(args.front(), Kind::text)) {  // both `encode(text, 'latin1')` and `bytearray(text, 'latin-1')`
-    const std::optional<std::string> bytes = pickle::encode_latin1(graph.text(args.front()));
-    return bytes ? std::optional(memory_bytes(*bytes)) : std::nullopt;
+    const auto [made, is_new] = document.decoded.try_emplace(args.front());
+    if (!is_new) return made->second;
+    if (const std::optional<std::string> bytes = pickle::encode_latin1(graph.text(args.front())))
+      made->second = memory_bytes(*bytes);
+    return made->second;
   }
   if (graph.is(args.front(), Kind::bytes) || graph.is(args.front(), Kind::text8))
     return bytes_of(document, args.front());

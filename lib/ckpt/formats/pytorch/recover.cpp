@@ -35,7 +35,8 @@ Sizes storage_sizes(const Bytes& source, const zip::WalkedMember& member) {
       std::uint64_t& size = sizes[prefix + id.key];
       size = std::max(size, id.bytes);
     }
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::io) throw;
     sizes.clear();
   }
   return sizes;

@@ -117,12 +117,10 @@ class Finder {
     for (const std::size_t child : children)
       splits |= places_[child].is_module || named_role(places_[child]).has_value();
     if (!splits && (place.tensors != 0 || children.size() != 1)) return record(task);
+    const Role nameless = has_named_model(children) ? Role::other : Role::model;
     for (std::size_t i = children.size(); i-- > 0;) {
       const Place& child = places_[children[i]];
-      const Role role =
-          task.role == Role::other
-              ? Role::other
-              : named_role(child).value_or(has_named_model(children) ? Role::other : Role::model);
+      const Role role = task.role == Role::other ? Role::other : named_role(child).value_or(nameless);
       tasks.push_back({children[i], task.key.empty() ? child.name : task.key + "." + child.name, role});
     }
   }

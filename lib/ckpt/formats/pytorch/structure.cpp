@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
 namespace ckpt::pytorch {
@@ -28,14 +29,18 @@ std::optional<ModuleParts> module_parts(const Document& document, NodeId state) 
   return parts;
 }
 
-void add_members(const Document& document, NodeId from, NodeId except, std::vector<Entry>& out) {
-  std::vector<std::string> skipped;
-  if (const auto names = except == no_node ? std::nullopt : sequence(document, except))
-    for (const NodeId name : *names) skipped.push_back(key_text(document, name));
-  for (Entry& entry : entries(document, *mapping(document, from))) {
+void add_members(const Document& document, NodeId from, NodeId except, Structure& out) {
+  std::unordered_set<std::string> skipped;
+  if (const auto names = except == no_node ? std::nullopt : sequence(document, except)) {
+    for (const NodeId name : *names) skipped.insert(key_text(document, name));
+    out.items += names->size();
+  }
+  const std::vector<NodeId> items = *mapping(document, from);
+  out.items += items.size() / 2;
+  for (Entry& entry : entries(document, items)) {
     if (document.graph.is(entry.value, Kind::none)) continue;
-    if (std::ranges::find(skipped, entry.name) != skipped.end()) continue;
-    out.push_back(std::move(entry));
+    if (skipped.contains(entry.name)) continue;
+    out.entries.push_back(std::move(entry));
   }
 }
 
@@ -61,18 +66,21 @@ void keep_declared(const Document& document, const ScriptMembers& script, Struct
   });
 }
 
-void add_mapping(const Document& document, NodeId from, std::vector<Entry>& out) {
-  std::vector<Entry> more = entries(document, *mapping(document, from));
-  std::ranges::move(more, std::back_inserter(out));
+void add_mapping(const Document& document, NodeId from, Structure& out) {
+  const std::vector<NodeId> items = *mapping(document, from);
+  out.items += items.size() / 2;
+  std::vector<Entry> more = entries(document, items);
+  std::ranges::move(more, std::back_inserter(out.entries));
 }
 
-void add_sequence(std::span<const NodeId> items, std::string_view prefix, std::vector<Entry>& out) {
+void add_sequence(std::span<const NodeId> items, std::string_view prefix, Structure& out) {
+  out.items += items.size();
   for (std::size_t i = 0; i < items.size(); ++i)
-    out.push_back({std::string(prefix) + std::to_string(i), items[i]});
+    out.entries.push_back({std::string(prefix) + std::to_string(i), items[i]});
 }
 
 /// An object of no known kind: its attributes, what was put into it, and what it was made from.
-void add_object(const Document& document, NodeId id, std::vector<Entry>& out) {
+void add_object(const Document& document, NodeId id, Structure& out) {
   const pickle::Call& call = document.graph.call(id);
   NodeId state = call.state;
   // With __slots__ the state is (dict, slots).
@@ -83,7 +91,7 @@ void add_object(const Document& document, NodeId id, std::vector<Entry>& out) {
   }
   if (state != no_node) {
     if (mapping(document, state)) add_mapping(document, state, out);
-    else if (!document.graph.is(state, Kind::none)) out.push_back({"state", state});
+    else if (!document.graph.is(state, Kind::none)) out.entries.push_back({"state", state});
   }
   if (call.items != no_node) add_mapping(document, call.items, out);
   if (call.appends != no_node) add_sequence(document.graph.children(call.appends), "", out);
@@ -97,7 +105,7 @@ Structure structure_of(const Document& document, NodeId id, const ScriptMembers*
   const pickle::Graph& graph = document.graph;
   Structure out;
   if (mapping(document, id)) {
-    add_mapping(document, id, out.entries);
+    add_mapping(document, id, out);
     out.has_alike = true;
     out.is_optimizer =
         member(document, id, "state") != no_node && member(document, id, "param_groups") != no_node;
@@ -105,7 +113,7 @@ Structure structure_of(const Document& document, NodeId id, const ScriptMembers*
     return out;
   }
   if (const auto items = sequence(document, id)) {
-    add_sequence(*items, "", out.entries);
+    add_sequence(*items, "", out);
     out.is_sequence = true;
     return out;
   }
@@ -114,14 +122,15 @@ Structure structure_of(const Document& document, NodeId id, const ScriptMembers*
   out.shows_values = call_meaning(document, id) == Meaning::plain;
   const NodeId state = graph.call(id).state;
   if (const auto parts = state == no_node ? std::nullopt : module_parts(document, state)) {
-    add_members(document, parts->parameters, no_node, out.entries);
-    add_members(document, parts->buffers, parts->not_persistent, out.entries);
-    add_members(document, parts->modules, no_node, out.entries);
+    out.items += mapping(document, state)->size() / 2;
+    add_members(document, parts->parameters, no_node, out);
+    add_members(document, parts->buffers, parts->not_persistent, out);
+    add_members(document, parts->modules, no_node, out);
     out.is_module = true;
     out.module_class = out.class_name;
     return out;
   }
-  add_object(document, id, out.entries);
+  add_object(document, id, out);
   if (script != nullptr) {
     keep_declared(document, *script, out);
     out.is_module = true;

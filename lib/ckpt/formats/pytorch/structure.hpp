@@ -11,6 +11,8 @@ namespace ckpt::pytorch {
 /// A container or object as the walk sees it.
 struct Structure {
   std::vector<Entry> entries;
+  std::size_t items =
+      0;  ///< of the pickle's containers that were looked at for it, those that come twice too
   bool is_sequence = false;
   bool is_module = false;
   bool is_optimizer = false;  ///< has `state` and `param_groups`

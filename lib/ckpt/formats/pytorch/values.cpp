@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <unordered_map>
 #include <utility>
 
@@ -140,8 +141,8 @@ std::vector<Entry> entries(const Document& document, std::span<const NodeId> ite
   const pickle::Graph& graph = document.graph;
   std::vector<Entry> out;
   out.reserve(items.size() / 2);
-  NameIndex texts(items.size() / 2);  // keys that are text, where they stand
-  std::unordered_map<std::int64_t, std::size_t> integers;
+  NameIndex texts(items.size() / 2);             // keys that are text, where they stand
+  std::map<std::int64_t, std::size_t> integers;  // a tree: numbers can be chosen to fall into one bucket
   for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
     std::size_t place = out.size();
     if (graph.is_text(items[i]))
@@ -153,6 +154,14 @@ std::vector<Entry> entries(const Document& document, std::span<const NodeId> ite
   }
   return out;
 }
+
+Value Values::text(std::string_view whole) {
+  Value shown = shortened(whole);
+  shown_ += shown.as<std::string>()->size() / limits::shown_value_bytes;
+  return shown;
+}
+
+std::string Values::name(std::string_view whole) { return std::move(*text(whole).as<std::string>()); }
 
 bool Values::spend() noexcept {
   if (shown_ < limits::shown_values) {
@@ -179,7 +188,7 @@ Value Values::show(NodeId id, unsigned depth) {
       return graph.real(id);
     case Kind::text:
     case Kind::text8:
-      return shortened(graph.text(id));
+      return text(graph.text(id));
     case Kind::bytes:
       return fmt::format("{} bytes", graph.text(id).size());
     case Kind::list:
@@ -190,7 +199,7 @@ Value Values::show(NodeId id, unsigned depth) {
     case Kind::dict:
       return show_mapping(*mapping(document_, id), depth);
     case Kind::global:
-      return graph.global(id).full();
+      return text(graph.global(id).full());
     case Kind::persistent:
       return "storage";
     case Kind::call:
@@ -216,13 +225,14 @@ Value Values::show_mapping(std::span<const NodeId> items, unsigned depth) {
   Value object = Value::object();
   std::unordered_map<std::string, unsigned> names;
   const std::vector<Entry> members = entries(document_, items);
+  shown_ += items.size() / 2 - members.size();  // looking at what is replaced costs as much
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (shown_ >= limits::shown_values) {
       omitted_ += members.size() - i;
       break;
     }
-    const unsigned count = ++names[members[i].name];
-    std::string key = count == 1 ? members[i].name : fmt::format("{}#{}", members[i].name, count);
+    std::string key = name(members[i].name);
+    if (const unsigned count = ++names[key]; count > 1) key = fmt::format("{}#{}", key, count);
     object.set(std::move(key), show(members[i].value, depth + 1));
   }
   return object;
@@ -233,24 +243,25 @@ Value Values::show_call(NodeId id, unsigned depth) {
   if (const auto items = mapping(document_, id)) return show_mapping(*items, depth);
   if (const auto items = sequence(document_, id)) return show_items(*items, depth);
   if (const auto scalar = numpy_scalar(document_, id)) return *scalar;
-  if (const std::string dtype = numpy_dtype_text(document_, id); !dtype.empty()) return "dtype " + dtype;
+  if (const std::string dtype = numpy_dtype_text(document_, id); !dtype.empty())
+    return text("dtype " + dtype);
   if (const auto array = numpy_array(document_, id))
-    if (const auto* summary = std::get_if<ArraySummary>(&*array)) return summary->text;
+    if (const auto* summary = std::get_if<ArraySummary>(&*array)) return text(summary->text);
   if (const auto bytes = bytes_of(document_, id)) return fmt::format("{} bytes", (*bytes)->size());
 
   Value object = Value::object();
-  std::string name = class_name(document_, id);
+  const std::string type = name(class_name(document_, id));
   // Plain objects without rules of their own show their attributes; of unknown ones only the class is told.
   const bool plain = call_meaning(document_, id) == Meaning::plain;
   const NodeId state = graph.call(id).state;
   if (plain && !graph.children(graph.call(id).args).empty() && state == no_node) {
-    object.set("class", std::move(name));
+    object.set("class", type);
     object.set("args", show_items(call_args(document_, id), depth));
     return object;
   }
   if (plain && state != no_node)
     if (const auto attributes = mapping(document_, state)) return show_mapping(*attributes, depth);
-  object.set("class", std::move(name));
+  object.set("class", type);
   return object;
 }
 

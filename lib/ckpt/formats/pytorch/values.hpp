@@ -20,10 +20,13 @@ class Values {
   Value show(NodeId id) { return show(id, 0); }
   /// Counts one more value; false when the limit is reached.
   bool spend() noexcept;
+  /// A key or a class, shortened as a text is; counted where it is long.
+  std::string name(std::string_view whole);
   /// How many values were left out.
   std::uint64_t omitted() const noexcept { return omitted_; }
 
  private:
+  Value text(std::string_view whole);
   Value show(NodeId id, unsigned depth);
   Value show_call(NodeId id, unsigned depth);
   Value show_items(std::span<const NodeId> items, unsigned depth);

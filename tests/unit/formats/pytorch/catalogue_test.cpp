@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "ckpt/codec/json.hpp"
 #include "support/checkpoints.hpp"
 
 using namespace ckpt;
@@ -90,6 +91,18 @@ TEST_CASE("two paths that are spelled alike both stay, and a note says so") {
   CHECK_THAT(checkpoint.notes[0], Contains("a.b"));
 }
 
+TEST_CASE("keys that are spelled alike are numbered, tensors and values alike") {
+  PickleWriter writer;
+  writer.raw("}(");
+  for (int i = 0; i < 3; ++i) writer.raw("N").vector("0", 2).raw("NK\x01");
+  CHECK(names(read_pickle(writer.raw("u"))) == Strings{"None", "None#2", "None#3"});
+
+  PickleWriter values;
+  values.raw("}(").text("t").vector("0", 2).text("None#2").raw("K\x07");
+  for (int i = 0; i < 3; ++i) values.raw("NK\x01");
+  CHECK(json::dump(read_pickle(values.raw("u")).values) == R"({"None#2":7,"None":1,"None#3":1,"None#4":1})");
+}
+
 TEST_CASE("a key that comes again replaces the value, as in Python") {
   PickleWriter writer;
   writer.raw("}(").text("w").integer(1).text("w").vector("0", 2).raw("u");
@@ -131,6 +144,30 @@ TEST_CASE("a tensor with 2^60 names is one clear error") {
   writer.vector("0", 2);
   for (int i = 0; i < 60; ++i) writer.raw("q\x01h\x01\x86");
   CHECK_THAT(error_of(writer), Contains("unfold"));
+}
+
+TEST_CASE("what is in many places costs what there is to look at in each") {
+  // A dict of 3000 settings and a tensor, in 3000 places.
+  PickleWriter writer;
+  writer.raw("](}(").text("t").vector("0", 2);
+  for (int i = 0; i < 3000; ++i) writer.text(std::to_string(i)).raw("K\x01");
+  writer.raw("uq\x01");
+  for (int i = 0; i < 3000; ++i) writer.raw("h\x01");
+  CHECK_THAT(error_of(writer.raw("e")), Contains("unfold to more than"));
+
+  // One key of 100 000 letters in 1000 names, and in 1000 dicts without tensors.
+  for (const bool has_tensors : {true, false}) {
+    PickleWriter keys;
+    keys.raw("](").text(std::string(100'000, 'k')).raw("q\x01");
+    for (int i = 0; i < 1000; ++i) {
+      keys.raw("}h\x01");
+      if (has_tensors) keys.vector("0", 2).raw("s");
+      else keys.raw("K\x01s");
+    }
+    keys.raw("e");
+    if (has_tensors) CHECK_THAT(error_of(keys), Contains("unfold to more than"));
+    else CHECK(json::dump(read_pickle(keys).values).size() < 6'000'000);
+  }
 }
 
 TEST_CASE("values that unfold without end are cut off and counted") {

@@ -76,6 +76,18 @@ TEST_CASE("protocol 2 hides the bytes in Latin-1 text") {
         "a");
 }
 
+TEST_CASE("arrays of one text share the bytes that it hides") {
+  PickleWriter writer;
+  writer.raw("}(").text("a").global("numpy._core.numeric", "_frombuffer").raw("(");
+  writer.global("_codecs", "encode").raw("(").text("ab").text("latin1").raw("tRq\x01");
+  dtype(writer, "u1", "|").integers({2}).text("C").raw("tR");
+  writer.text("b").global("numpy._core.numeric", "_frombuffer").raw("(h\x01");
+  dtype(writer, "u1", "|").integers({2}).text("C").raw("tRu");
+  const Checkpoint checkpoint = read(writer.done());
+  CHECK(support::gathered(checkpoint.tensors.at(1)) == "ab");
+  CHECK(checkpoint.tensors[0].view.source == checkpoint.tensors[1].view.source);
+}
+
 TEST_CASE("protocol 5 arrays come from a buffer") {
   PickleWriter writer;
   writer.raw("}")
