@@ -38,6 +38,8 @@ constexpr double exact_weight = 0.05;
 constexpr double telling_series_weight = 0.3;
 // Series of one shape are each other's only if they are called more alike, or their modules are.
 constexpr double least_series_score = 0.6;
+// Candidates that are weighed against each other, several times; a UNet's names have 40 000.
+constexpr std::size_t most_templates = 120'000;
 // A tensor of a norm, or of a layer with a matrix, against one of the other kind.
 constexpr double module_kind_weight = 0.3;
 
@@ -55,10 +57,7 @@ class Pairing {
     is_transposed_ = has_transposed();
     items_.find(templates_);
     take_identical();
-    TemplateFinder finder(lists_, items_, structure_);
-    for (const auto& [source_id, source] : lists_.source_parts.classes)
-      for (const auto& [target_id, target] : lists_.target_parts.classes)
-        finder.find(source, target, templates_);
+    find_templates();
     // Matrices say more than vectors, and tell the modules that these belong to.
     for (const bool with_vectors : {false, true})
       while (take_certain(with_vectors)) {
@@ -98,6 +97,19 @@ class Pairing {
   }
 
   bool is_identical(const NamePair& pair) const { return lists_.have_one_name(pair.source, pair.target); }
+
+  /// Of names in more kinds than any model has, nothing but equal ones is paired: with some of the candidates
+  /// left out, a wrong one could look like the only one.
+  void find_templates() {
+    const auto known = static_cast<std::ptrdiff_t>(templates_.size());
+    TemplateFinder finder(lists_, items_, structure_);
+    for (const auto& [source_id, source] : lists_.source_parts.classes)
+      for (const auto& [target_id, target] : lists_.target_parts.classes) {
+        finder.find(source, target, templates_);
+        if (templates_.size() > most_templates)
+          return static_cast<void>(templates_.erase(templates_.begin() + known, templates_.end()));
+      }
+  }
 
   /// What has one name and one shape on both sides is itself, unless its list counts otherwise.
   void take_identical() {
