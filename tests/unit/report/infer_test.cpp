@@ -356,3 +356,18 @@ TEST_CASE("a tensor without a name, as a pickle of one tensor has it, is left") 
   CHECK(inference.pairs.empty());
   CHECK(inference.left_in_source == std::vector<std::string>{""});
 }
+
+TEST_CASE(
+    "items of a list that is counted down on one side only are left or paired, never looked for outside") {
+  const std::string layer = "text_model.encoder.layers.";
+  const Inference inference = infer_rules(
+      std::vector{floats(layer + "0.layer_norm2.bias", {8}), floats(layer + "2.layer_norm1.bias", {8})},
+      std::vector{floats("transformer.resblocks.0.ln_1.bias", {8}),
+                  floats("transformer.resblocks.0.ln_2.bias", {8}),
+                  floats("transformer.resblocks.2.ln_1.bias", {8})},
+      apply_rules);
+  for (const auto& [from, to] : inference.pairs) {
+    CAPTURE(from, to);
+    CHECK(from.substr(layer.size(), 1) == to.substr(std::string("transformer.resblocks.").size(), 1));
+  }
+}
