@@ -37,7 +37,7 @@ Checkpoint chosen(const Check& options, const StageOptions::Parsed& stages) {
   Checkpoint checkpoint = load(options.file);
   std::vector<std::string> dropped;
   if (stages.top_level_key) checkpoint = select_root(std::move(checkpoint), stages.top_level_key, dropped);
-  return filter(std::move(checkpoint), stages.filters, dropped);
+  return filter_some(std::move(checkpoint), stages.filters, dropped);
 }
 
 ExitStatus run(const Check& options) {
