@@ -41,10 +41,14 @@ Checkpoint chosen(const Check& options, const StageOptions::Parsed& stages) {
 }
 
 ExitStatus run(const Check& options) {
-  if (!options.salvage.empty())
+  StageOptions::Parsed stages = options.stages.parse();
+  if (!options.salvage.empty()) {
+    if (!stages.filters.empty() || stages.top_level_key)
+      throw Error(ErrorKind::usage, "--salvage writes every tensor that is whole and chooses none")
+          .with_hint("choose with --include, --exclude or --top-level-key when converting what is salvaged");
     return run_salvage(
         {options.file, options.salvage, options.talk, options.resources, options.force, options.json});
-  StageOptions::Parsed stages = options.stages.parse();
+  }
   if (!stages.like.empty()) return check_like(options, std::move(stages));
   const Checkpoint checkpoint = chosen(options, stages);
   std::vector<Finding> findings = judge_catalogue(options, checkpoint);
