@@ -6,7 +6,7 @@
 namespace ckpt {
 
 /// Throws `usage` when an output would be the same file as something that is read (by any path; of a set,
-/// any file of its folder), or as an output before it. Empty names are skipped; devices and pipes may be
+/// any file that belongs to it), or as an output before it. Empty names are skipped; devices and pipes may be
 /// named more than once.
 void require_separate(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
 
