@@ -104,6 +104,14 @@ void require_other_folder(const std::string& input, const std::string& output) {
         .with_hint("write the set into another folder");
 }
 
+void require_readable_back(const std::vector<std::string>& outputs) {
+  for (const std::string& output : outputs)
+    if (is_device(output))
+      throw Error(ErrorKind::usage, "--verify reads the output back, which a device or a pipe cannot give")
+          .in_file(output)
+          .with_hint("leave out --verify, or write to a file");
+}
+
 void require_separate(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
   for (auto output = outputs.begin(); output != outputs.end(); ++output) {
     if (output->empty()) continue;

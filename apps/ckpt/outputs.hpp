@@ -10,6 +10,9 @@ namespace ckpt {
 /// named more than once.
 void require_separate(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
 
+/// Throws `usage` for a device or a pipe, which --verify cannot read back. Empty names are skipped.
+void require_readable_back(const std::vector<std::string>& outputs);
+
 /// Throws `usage` when a set written to the folder `output` would lie among the files of `input`.
 void require_other_folder(const std::string& input, const std::string& output);
 
