@@ -37,14 +37,18 @@ Checkpoint chosen(const Check& options, const StageOptions::Parsed& stages) {
   Checkpoint checkpoint = load(options.file);
   std::vector<std::string> dropped;
   if (stages.top_level_key) checkpoint = select_root(std::move(checkpoint), stages.top_level_key, dropped);
-  return filter(std::move(checkpoint), stages.filters, dropped);
+  return filter_some(std::move(checkpoint), stages.filters, dropped);
 }
 
 ExitStatus run(const Check& options) {
-  if (!options.salvage.empty())
+  StageOptions::Parsed stages = options.stages.parse();
+  if (!options.salvage.empty()) {
+    if (!stages.filters.empty() || stages.top_level_key)
+      throw Error(ErrorKind::usage, "--salvage writes every tensor that is whole and chooses none")
+          .with_hint("choose with --include, --exclude or --top-level-key when converting what is salvaged");
     return run_salvage(
         {options.file, options.salvage, options.talk, options.resources, options.force, options.json});
-  StageOptions::Parsed stages = options.stages.parse();
+  }
   if (!stages.like.empty()) return check_like(options, std::move(stages));
   const Checkpoint checkpoint = chosen(options, stages);
   std::vector<Finding> findings = judge_catalogue(options, checkpoint);

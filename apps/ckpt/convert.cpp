@@ -69,6 +69,7 @@ void require_separate_files(const Convert& options) {
   std::vector<std::string> outputs{options.output};
   outputs.insert(outputs.end(), beside.begin(), beside.end());
   require_separate({options.input, training.optimizer, training.scheduler}, outputs);
+  if (options.verify) require_readable_back({options.output, training.optimizer_out, training.scheduler_out});
   // The target may be replaced by what was made like it, not by a text.
   std::vector<std::string> read = options.stages.files();
   read.insert(read.end(), {options.stages.like(), training.model, training.param_names});

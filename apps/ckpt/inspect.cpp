@@ -358,7 +358,7 @@ ExitStatus run(const Inspect& options) {
     }
     std::vector<std::string> dropped;
     if (parsed.top_level_key) checkpoint = select_root(std::move(checkpoint), parsed.top_level_key, dropped);
-    checkpoint = filter(std::move(checkpoint), parsed.filters, dropped);
+    checkpoint = filter_some(std::move(checkpoint), parsed.filters, dropped);
     if (options.sort)
       std::ranges::stable_sort(checkpoint.tensors,
                                [](const Tensor& a, const Tensor& b) { return natural_less(a.name, b.name); });

@@ -41,6 +41,27 @@ constexpr std::array commands{
   throw error;
 }
 
+/// CLI11 takes an option with an empty argument, as an unset variable leaves it, for one that is not given.
+void require_no_empty_argument(std::span<const char* const> words) {
+  const auto require = [](bool is_right, const std::string& what) {
+    if (!is_right)
+      throw Error(ErrorKind::usage, what).with_hint("a variable that it comes from may be unset");
+  };
+  std::string_view option;  // the word before, where it is one without a value
+  bool are_over = false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    require(!word.empty(), option.empty() ? fmt::format("argument {} is empty", i + 1)
+                                          : fmt::format("the argument of {} is empty", printable(option)));
+    are_over = are_over || word == "--";
+    const bool is_option = !are_over && word.starts_with("--");
+    const std::size_t equals = word.find('=');
+    require(!is_option || equals != word.size() - 1,
+            fmt::format("the argument of {} is empty", printable(word.substr(0, equals))));
+    option = is_option && equals == std::string_view::npos ? word : std::string_view();
+  }
+}
+
 /// The limits on what a file may ask for, one paragraph each.
 std::string limits_text() {
   std::string text =
@@ -93,6 +114,7 @@ ExitStatus flushed(ExitStatus status) {
 }
 
 ExitStatus run(int argc, char** argv) {
+  require_no_empty_argument(std::span(argv, static_cast<std::size_t>(argc)).subspan(argc > 0 ? 1 : 0));
   CLI::App app{"Inspect, convert, remap and compare model checkpoints: PyTorch, safetensors, burnpack.",
                "ckpt"};
   app.set_version_flag("--version", "ckpt " CKPT_VERSION, "Show the version");

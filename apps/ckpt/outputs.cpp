@@ -4,26 +4,63 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
+#include <optional>
 
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/input.hpp"
 #include "ckpt/core/text.hpp"
+#include "ckpt/formats/format.hpp"
+#include "ckpt/formats/sharded.hpp"
 #include "ckpt/io/file.hpp"
 
 namespace ckpt {
 namespace {
 
-/// Every file that reading `path` may touch: of a set, those of its folder.
-std::vector<std::string> files_of(const std::string& path) {
-  std::vector<std::string> files{path};
-  const bool is_index = path.ends_with(".json");
-  if (path == "-") return {};
+/// Keeps the names of what is opened beside an input.
+class WatchedInput final : public Input {
+ public:
+  WatchedInput(std::unique_ptr<Input> input, std::vector<std::string>& opened)
+      : input_(std::move(input)), opened_(opened) {}
+  const std::string& name() const noexcept override { return input_->name(); }
+  Bytes bytes() const override { return input_->bytes(); }
+  std::vector<std::string> siblings() const override { return input_->siblings(); }
+  std::unique_ptr<Input> open_sibling(std::string_view name) const override {
+    opened_.emplace_back(name);
+    return std::make_unique<WatchedInput>(input_->open_sibling(name), opened_);
+  }
+
+ private:
+  std::unique_ptr<Input> input_;
+  std::vector<std::string>& opened_;
+};
+
+bool is_folder(const std::string& path) {
   struct stat status{};
-  const bool is_folder = ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
-  if (!is_index && !is_folder) return files;
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/// The folder of a set: `path`, or where that index lies.
+std::string set_folder(const std::string& path) {
   const std::size_t slash = path.find_last_of('/');
-  const std::string folder = is_folder ? path : slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  for (const std::string& name : open_input(folder)->siblings()) files.push_back(folder + "/" + name);
-  return files;
+  return is_folder(path)              ? path
+         : slash == std::string::npos ? "."
+                                      : path.substr(0, std::max<std::size_t>(slash, 1));
+}
+
+/// The file of the set `input` that `output` is, if it is one that reading the set opens.
+std::optional<std::string> part_of_set(const std::string& input, const std::string& output) {
+  if (!is_folder(input) && !is_index_name(input)) return std::nullopt;
+  const std::string folder = set_folder(input);
+  const auto is_output = [&](const std::string& name) { return is_same_file(folder + "/" + name, output); };
+  if (std::ranges::none_of(open_input(folder)->siblings(), is_output)) return std::nullopt;  // as a rule
+  std::vector<std::string> opened;
+  try {
+    read_checkpoint(WatchedInput(open_input(input), opened));
+  } catch (const Error&) {  // the command itself will meet it
+  }
+  const auto found = std::ranges::find_if(opened, is_output);
+  return found == opened.end() ? std::nullopt : std::optional(folder + "/" + *found);
 }
 
 bool is_device(const std::string& path) {
@@ -43,13 +80,14 @@ bool is_same_place(const std::string& a, const std::string& b) {
 
 void require_other_file(const std::string& input, const std::string& output) {
   if (input.empty() || input == "-") return;
-  for (const std::string& file : files_of(input))
-    if (is_same_file(file, output))
-      throw Error(ErrorKind::usage, fmt::format("the output is the same file as {}{}",
-                                                file == input ? "the input " : "", printable(file)) +
-                                        (file == input ? "" : ", which is part of the input"))
-          .in_file(output)
-          .with_hint("write to another name, then rename it");
+  std::string same;
+  if (is_same_file(input, output)) same = fmt::format("the input {}", printable(input));
+  else if (const std::optional<std::string> part = part_of_set(input, output))
+    same = fmt::format("{}, which is part of the input", printable(*part));
+  if (!same.empty())
+    throw Error(ErrorKind::usage, "the output is the same file as " + same)
+        .in_file(output)
+        .with_hint("write to another name, then rename it");
 }
 
 }  // namespace
@@ -57,16 +95,21 @@ void require_other_file(const std::string& input, const std::string& output) {
 void require_other_folder(const std::string& input, const std::string& output) {
   struct stat status{};
   if (input == "-" || ::stat(input.c_str(), &status) != 0) return;
-  const std::size_t slash = input.find_last_of('/');
-  const std::string folder = S_ISDIR(status.st_mode)      ? input
-                             : slash == std::string::npos ? "."
-                                                          : input.substr(0, slash + 1);
+  const std::string folder = set_folder(input);
   if (is_same_file(folder, output))
     throw Error(
         ErrorKind::usage,
         fmt::format("the set would replace files of the input: {} lies in the same folder", printable(input)))
         .in_file(output)
         .with_hint("write the set into another folder");
+}
+
+void require_readable_back(const std::vector<std::string>& outputs) {
+  for (const std::string& output : outputs)
+    if (is_device(output))
+      throw Error(ErrorKind::usage, "--verify reads the output back, which a device or a pipe cannot give")
+          .in_file(output)
+          .with_hint("leave out --verify, or write to a file");
 }
 
 void require_separate(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {

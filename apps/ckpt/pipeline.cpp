@@ -33,6 +33,17 @@ Checkpoint load(const std::string& path, bool is_listed) {
   return read_checkpoint(*input);
 }
 
+Checkpoint filter_some(Checkpoint checkpoint, const Filters& filters, std::vector<std::string>& dropped) {
+  const auto is_empty = [&] { return checkpoint.tensors.empty() && checkpoint.refused.empty(); };
+  const bool was_empty = is_empty();
+  checkpoint = filter(std::move(checkpoint), filters, dropped);
+  if (is_empty() && !was_empty)
+    throw Error(ErrorKind::refused, "no tensor is left: --include and --exclude drop every one")
+        .in_file(checkpoint.file)
+        .with_hint(fmt::format("names are listed by: ckpt inspect {}", checkpoint.file));
+  return checkpoint;
+}
+
 Prepared prepare(const std::string& path, const StageOptions::Parsed& options) {
   return prepare(load(path), options);
 }
@@ -43,12 +54,7 @@ Prepared prepare(Checkpoint checkpoint, const StageOptions::Parsed& options) {
   checkpoint = take_recorded_kinds(std::move(checkpoint));
   prepared.read = checkpoint.tensors.size();
   checkpoint = select_root(std::move(checkpoint), options.top_level_key, prepared.dropped);
-  const bool had_tensors = !checkpoint.tensors.empty();
-  checkpoint = filter(std::move(checkpoint), options.filters, prepared.dropped);
-  if (had_tensors && checkpoint.tensors.empty() && checkpoint.refused.empty() && !options.filters.empty())
-    throw Error(ErrorKind::refused, "no tensor is left: --include and --exclude drop every one")
-        .in_file(path)
-        .with_hint(fmt::format("names are listed by: ckpt inspect {}", path));
+  checkpoint = filter_some(std::move(checkpoint), options.filters, prepared.dropped);
   std::vector<std::string> names;
   for (const Tensor& tensor : checkpoint.tensors) names.push_back(tensor.name);
   if (options.strip_wrappers) checkpoint = strip_wrappers(std::move(checkpoint), prepared.unwrapped);

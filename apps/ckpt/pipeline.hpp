@@ -36,6 +36,9 @@ struct Prepared {
 /// is wanted: of a pipe only the header is read then; otherwise all of it is put aside first.
 Checkpoint load(const std::string& path, bool is_listed = false);
 
+/// What the filters leave. Throws `refused` where there was something and nothing is left.
+Checkpoint filter_some(Checkpoint checkpoint, const Filters& filters, std::vector<std::string>& dropped);
+
 /// Carries a checkpoint through root, filter, wrappers and rules.
 Prepared prepare(Checkpoint checkpoint, const StageOptions::Parsed& options);
 /// The same for the checkpoint at `path`.

@@ -230,7 +230,14 @@ Prepared prepare_names(const Remap& options, const StageOptions::Parsed& stages,
 ExitStatus run(const Remap& options) {
   const Talk talk(options.talk);
   const StageOptions::Parsed stages = options.stages.parse();
-  if (!options.infer.empty()) return infer(options, stages, talk);
+  if (!options.infer.empty()) {
+    if (!options.output.empty())
+      throw Error(ErrorKind::usage, "--infer prints rules and writes no checkpoint")
+          .in_file(options.output)
+          .with_hint(
+              "save what it prints, without OUT, as rules.txt; then: ckpt remap IN OUT --remap rules.txt");
+    return infer(options, stages, talk);
+  }
   require_separate({options.input, options.map}, {options.output, options.map_out});
   require_separate(options.stages.files(), {options.map_out});
   if (options.output.empty()) {

@@ -25,3 +25,7 @@ metadata
   int       i32
   settings  FullPrecisionSettings
   version   0.16.1
+
+# Of the files beside a record, none is part of it.
+$ cp testdata/burn-record/net.json record.json && ckpt convert --quiet record.json beside.bpk
+$ ckpt convert --quiet record.json beside.bpk --force

@@ -102,3 +102,9 @@ $ python3 -c '
 > run, = json.load(open("log.sarif"))["runs"]
 > print(run["invocations"], run["results"])'
 [{'executionSuccessful': False, 'toolExecutionNotifications': [{'level': 'error', 'message': {'text': 'No such file or directory'}, 'locations': [{'physicalLocation': {'artifactLocation': {'uri': 'none.pt'}}}]}]}] []
+
+# Where the filters leave nothing, nothing is sound.
+$ ckpt check testdata/pytorch/net.pt --include nope
+ckpt: testdata/pytorch/net.pt: no tensor is left: --include and --exclude drop every one
+hint: names are listed by: ckpt inspect testdata/pytorch/net.pt
+[2]

@@ -150,3 +150,9 @@ hint: with --renumber 4 of 4 are explained, if the lists are in one order
 $ ckpt remap with_gap.safetensors --infer without.safetensors --renumber
 \# 1 rule explains 4 of 4
 ^l\. => m.
+
+# Rules are printed; a checkpoint is not written.
+$ ckpt remap with_gap.safetensors out.safetensors --infer without.safetensors
+ckpt: out.safetensors: --infer prints rules and writes no checkpoint
+hint: save what it prints, without OUT, as rules.txt; then: ckpt remap IN OUT --remap rules.txt
+[2]

@@ -44,3 +44,13 @@ of 192 B in storages the tensors use 32 B; a conversion leaves the rest behind
 
 name  dtype  shape  size
 row   F32    [8]    32 B
+
+# A filter that leaves nothing is a mistake.
+$ ckpt inspect testdata/pytorch/net.pt --include nope
+ckpt: testdata/pytorch/net.pt: no tensor is left: --include and --exclude drop every one
+hint: names are listed by: ckpt inspect testdata/pytorch/net.pt
+[2]
+$ ckpt inspect testdata/pytorch/net.pt --exclude . --json
+ckpt: testdata/pytorch/net.pt: no tensor is left: --include and --exclude drop every one
+hint: names are listed by: ckpt inspect testdata/pytorch/net.pt
+[2]

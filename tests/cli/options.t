@@ -103,3 +103,26 @@ ckpt: --atol: `-1` is not a number of 0 or more
 $ ckpt diff testdata/pytorch/net.pt testdata/pytorch/net.pt --rtol=-1
 ckpt: --rtol: `-1` is not a number of 0 or more
 [2]
+
+# An argument that is empty, as an unset variable leaves it, is not an option that was not given.
+$ ckpt convert testdata/pytorch/net.pt x.bpk --like ""
+ckpt: the argument of --like is empty
+hint: a variable that it comes from may be unset
+[2]
+$ ckpt remap testdata/pytorch/net.pt ""
+ckpt: argument 3 is empty
+hint: a variable that it comes from may be unset
+[2]
+$ ckpt check testdata/pytorch/net.pt --like testdata/pytorch/net.pt --allow-missing=
+ckpt: the argument of --allow-missing is empty
+hint: a variable that it comes from may be unset
+[2]
+$ ckpt inspect ""
+ckpt: argument 2 is empty
+hint: a variable that it comes from may be unset
+[2]
+$ ckpt inspect -- --tensor=
+ckpt: --tensor=: No such file or directory
+[2]
+$ ls x.bpk 2> /dev/null
+[2]

@@ -139,3 +139,15 @@ rest.pt
 rest.safetensors
 testdata
 whole.safetensors
+
+# What is salvaged is not chosen.
+$ ckpt check testdata/pytorch/net.pt --salvage some.safetensors --include fc
+ckpt: --salvage writes every tensor that is whole and chooses none
+hint: choose with --include, --exclude or --top-level-key when converting what is salvaged
+[2]
+$ ckpt check testdata/pytorch/nested.pt --salvage some.safetensors --top-level-key model
+ckpt: --salvage writes every tensor that is whole and chooses none
+hint: choose with --include, --exclude or --top-level-key when converting what is salvaged
+[2]
+$ ls some.safetensors 2> /dev/null
+[2]

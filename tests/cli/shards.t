@@ -73,3 +73,19 @@ $ ckpt convert whole.safetensors model.bpk --shard-size 1GB
 ckpt: model.bpk: --shard-size writes a folder of safetensors files, but the name calls for burnpack
 hint: name a folder, or leave out --shard-size
 [2]
+
+# What is read of a set is not written to; what lies beside it may be.
+$ cp whole.safetensors set/beside.safetensors
+$ ckpt convert --quiet set/model.safetensors.index.json set/beside.safetensors --force && cmp set/beside.safetensors whole.safetensors
+$ ckpt convert --quiet set/model.safetensors.index.json set/model-00002-of-00002.safetensors --force
+ckpt: set/model-00002-of-00002.safetensors: the output is the same file as set/model-00002-of-00002.safetensors, which is part of the input
+hint: write to another name, then rename it
+[2]
+$ ckpt convert --quiet set set/model-00002-of-00002.safetensors --force
+ckpt: set/model-00002-of-00002.safetensors: the output is the same file as set/model-00002-of-00002.safetensors, which is part of the input
+hint: write to another name, then rename it
+[2]
+$ ckpt convert --quiet set set/model.safetensors.index.json --to safetensors --force
+ckpt: set/model.safetensors.index.json: the output is the same file as set/model.safetensors.index.json, which is part of the input
+hint: write to another name, then rename it
+[2]

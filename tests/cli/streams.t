@@ -75,3 +75,13 @@ pipe.json
 piped.bpk
 size
 testdata
+
+# What goes into a device or a pipe cannot be read back.
+$ ckpt convert testdata/burnpack/net.bpk /dev/stdout --to burnpack --verify | wc -c
+ckpt: /dev/stdout: --verify reads the output back, which a device or a pipe cannot give
+hint: leave out --verify, or write to a file
+0
+$ mkfifo pipe && ckpt convert testdata/burnpack/net.bpk pipe --to burnpack --verify
+ckpt: pipe: --verify reads the output back, which a device or a pipe cannot give
+hint: leave out --verify, or write to a file
+[2]

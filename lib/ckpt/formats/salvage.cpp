@@ -8,6 +8,7 @@
 
 #include "ckpt/core/checked.hpp"
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/text.hpp"
 #include "ckpt/formats/format.hpp"
 
 namespace ckpt {
@@ -41,6 +42,18 @@ class EndlessInput final : public Input {
   const Input& input_;
   Bytes bytes_;
 };
+
+/// A few bytes that are repeated until they are terabytes are whole, but not to be written.
+void leave_out_repeated(Salvaged& out) {
+  std::erase_if(out.checkpoint.tensors, [&](Tensor& tensor) {
+    if (!repeats_too_much(tensor)) return false;
+    const std::string why =
+        fmt::format("it repeats {} of data until it is {}, which is not written",
+                    human_size(tensor.view.source->size()), human_size(tensor.byte_size()));
+    out.lost.push_back({std::move(tensor.name), why});
+    return true;
+  });
+}
 
 /// Where several tensors have the name of a lost one (paths may be spelled alike), which is which cannot be
 /// told.
@@ -105,6 +118,7 @@ Salvaged salvage(const Input& input) {
     for (Refused& refused : out.checkpoint.refused)
       out.lost.push_back({std::move(refused.name), "no plain tensor: " + refused.what});
     out.checkpoint.refused.clear();
+    leave_out_repeated(out);
     give_up_namesakes(out);
     return out;
   } catch (Error& error) {

@@ -13,7 +13,7 @@ namespace ckpt {
 inline constexpr std::string_view salvage_hint =
     "fetch the file again, or write the tensors that are whole: ckpt check FILE --salvage OUT";
 
-/// A tensor that the file describes and does not hold whole.
+/// A tensor that the file describes and does not hold whole, or that repeats what it holds too often.
 struct Lost {
   std::string name;
   std::string why;
@@ -27,7 +27,7 @@ struct Salvaged {
 
 /// Reads what is provably whole: every byte is there and, where the file states a checksum, it is right (the
 /// data of such files is read once). Names, types and shapes are never guessed: where the part of the file
-/// that states them is damaged, this throws as reading does. A sound file loses nothing.
+/// that states them is damaged, this throws. A sound file loses only what may not be written (`why`).
 Salvaged salvage(const Input& input);
 
 /// For formats whose header states everything and comes first: a file that `read` refuses is read again as if

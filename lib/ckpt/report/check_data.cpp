@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "ckpt/core/crc32.hpp"
 #include "ckpt/core/error.hpp"
@@ -27,9 +28,16 @@ void judge(const Tensor& tensor, const Scan& result, std::vector<Finding>& findi
   const auto add = [&](FindingId id, std::string text) {
     findings.push_back({id, tensor.name, std::move(text)});
   };
+  const bool is_all = result.elements == tensor.elements();
   const auto some = [&](std::uint64_t count, std::string_view what) {
-    return fmt::format("{}: {} of {} elements {} {}", printable(tensor.name), count, result.elements,
-                       count == 1 ? "is" : "are", what);
+    return fmt::format("{}: {} of {}{} elements {} {}", printable(tensor.name), count,
+                       is_all ? "" : "the first ", result.elements, count == 1 ? "is" : "are", what);
+  };
+  const auto every = [&](std::string_view what) {
+    return fmt::format("{}: {} elements are {}", printable(tensor.name),
+                       is_all ? fmt::format("all {}", result.elements)
+                              : fmt::format("the first {} of {}", result.elements, tensor.elements()),
+                       what);
   };
   if (result.nans > 0) add(FindingId::nan, some(result.nans, "NaN"));
   if (result.infinities > 0) add(FindingId::infinite, some(result.infinities, "infinite"));
@@ -37,17 +45,25 @@ void judge(const Tensor& tensor, const Scan& result, std::vector<Finding>& findi
   // One element says nothing; a counter or a scale may well be 0.
   if (result.elements < 2) return;
   const std::uint64_t numbers = result.elements * (info(tensor.dtype).kind == DTypeClass::complex ? 2 : 1);
-  if (result.zeros == numbers)
-    add(FindingId::all_zero,
-        fmt::format("{}: all {} elements are zero", printable(tensor.name), result.elements));
+  if (result.zeros == numbers) add(FindingId::all_zero, every("zero"));
   else if (result.is_constant && is_floating(tensor.dtype) && result.nans == 0)
-    add(FindingId::constant,
-        fmt::format("{}: all {} elements are the same", printable(tensor.name), result.elements));
+    add(FindingId::constant, every("the same"));
+}
+
+/// Leaves of each dimension that repeats one element only that. Returns how often what is left is there.
+std::uint64_t take_once(Tensor& tensor) {
+  std::uint64_t times = 1;
+  if (!tensor.view.strides || tensor.elements() == 0) return times;
+  for (std::size_t i = 0; i < tensor.shape.size(); ++i)
+    if ((*tensor.view.strides)[i] == 0) times *= std::exchange(tensor.shape[i], 1);
+  tensor.view.bytes /= times;
+  return times;
 }
 
 /// A tensor that is read through its view.
-Scan scan(const Tensor& tensor, TensorReader& reader) {
+Scan scan(Tensor tensor, TensorReader& reader) {
   Scan result;
+  const std::uint64_t times = take_once(tensor);
   std::vector<std::byte> first;
   std::uint64_t done = 0;
   reader.start(tensor);
@@ -57,8 +73,11 @@ Scan scan(const Tensor& tensor, TensorReader& reader) {
     scan_elements(tensor.dtype, piece, first, result);
     done += piece.size();
     if (tensor.view.strides && tensor.view.source && done / limits::repetition > tensor.view.source->size())
-      break;  // the rest says no more
+      break;  // elements that overlap: the rest says no more
   }
+  for (std::uint64_t* count :
+       {&result.elements, &result.nans, &result.infinities, &result.zeros, &result.not_boolean})
+    *count *= times;
   return result;
 }
 

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "support/archives.hpp"
 #include "support/errors.hpp"
 #include "support/files.hpp"
 #include "support/tensors.hpp"
@@ -74,6 +75,26 @@ TEST_CASE("trailing bytes lose nothing, and are told") {
   const Salvaged found = salvaged(std::move(bytes), "long.safetensors");
   CHECK(found.lost.empty());
   CHECK_THAT(found.checkpoint.hidden.at(0), Contains("5 bytes follow the last tensor"));
+}
+
+TEST_CASE("a few bytes that are repeated until they are terabytes are left out") {
+  const std::string pickle = support::PickleWriter()
+                                 .raw("}(")
+                                 .text("huge")
+                                 .tensor("FloatStorage", "0", 1, 0, {1LL << 40}, {0})
+                                 .text("plain")
+                                 .vector("0", 1)
+                                 .raw("u")
+                                 .done();
+  const std::string archive =
+      support::zip({{"a/data.pkl", pickle}, {"a/data/0", support::le(0, 4)}, {"a/version", "3"}});
+  const auto bytes = as_bytes(archive);
+  const Salvaged found = salvaged({bytes.begin(), bytes.end()}, "huge.pt");
+  REQUIRE(found.checkpoint.tensors.size() == 1);
+  CHECK(found.checkpoint.tensors.front().name == "plain");
+  REQUIRE(found.lost.size() == 1);
+  CHECK(found.lost.front().name == "huge");
+  CHECK(found.lost.front().why == "it repeats 4 B of data until it is 4.00 TiB, which is not written");
 }
 
 TEST_CASE("a storage whose checksum is wrong is lost, with every tensor in it") {

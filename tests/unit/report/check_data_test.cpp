@@ -71,3 +71,31 @@ TEST_CASE("a member that no tensor looks at is compared as well") {
   checkpoint.integrity.front().crc32 = 0;
   CHECK(error_of([&] { check_data(checkpoint); }).kind() == ErrorKind::corrupt);
 }
+
+TEST_CASE("what a view repeats is counted as often as it is there") {
+  const Bytes storage = memory_bytes(bytes_of(std::vector<float>{0, not_a_number}));
+  const auto texts = [&](std::uint64_t offset, const Shape& shape,
+                         const std::vector<std::uint64_t>& strides) {
+    Tensor tensor{.name = "w", .dtype = DType::f32, .shape = shape};
+    tensor.view = make_strided_view(storage, offset, shape, strides, DType::f32);
+    std::vector<std::string> all;
+    for (const Finding& finding : check_data(checkpoint_of({tensor}))) all.push_back(finding.text);
+    return all;
+  };
+  using Texts = std::vector<std::string>;
+  CHECK(texts(0, {1ULL << 40}, {0}) == Texts{"w: all 1099511627776 elements are zero"});
+  CHECK(texts(0, {1000, 2, 1000}, {0, 1, 0}) == Texts{"w: 1000000 of 2000000 elements are NaN"});
+  CHECK(texts(1, {3}, {0}) == Texts{"w: 3 of 3 elements are NaN"});
+  CHECK(texts(0, {1ULL << 40, 0}, {0, 1}).empty());
+}
+
+TEST_CASE("of elements that overlap over and over, only the first are looked at, and a finding says so") {
+  constexpr std::uint64_t side = 1U << 14;
+  const Bytes storage = memory_bytes(std::vector<std::byte>(std::size_t{2} * side * 4));
+  Tensor tensor{.name = "w", .dtype = DType::f32, .shape = {side, side}};
+  tensor.view = make_strided_view(storage, 0, tensor.shape, {1, 1}, DType::f32);
+  const std::vector<Finding> findings = check_data(checkpoint_of({tensor}));
+  REQUIRE(findings.size() == 1);
+  CHECK(contains(findings.front().text, "w: the first "));
+  CHECK(contains(findings.front().text, " of 268435456 elements are zero"));
+}
