@@ -1,6 +1,8 @@
 #include "ckpt/report/compare_values.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -8,6 +10,7 @@
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/kernels/decode.hpp"
+#include "ckpt/kernels/vector_clones.hpp"
 
 namespace ckpt {
 namespace {
@@ -40,6 +43,43 @@ long double modulus(long double real, long double imaginary) {
 bool is_plain(const Tensor& tensor) {
   return tensor.pieces.empty() && !tensor.view.strides && !tensor.view.big_endian &&
          tensor.view.stored == tensor.dtype && tensor.view.source;
+}
+
+/// What a run of numbers says, none of them NaN or infinite. Its lanes are put together at the end; maxima
+/// are kept as the bits of numbers that are not negative, which grow with them.
+struct Lanes {
+  static constexpr std::size_t count = 8;
+  std::array<double, count> sum{};
+  std::array<std::int64_t, count> outside{};
+  std::array<std::int64_t, count> farthest{};
+  std::array<std::int64_t, count> relative{};
+  std::array<std::int64_t, count> special{};  // bits of which some are set where a number is no finite one
+
+  CKPT_INLINE void add(const double* a, const double* b, const Tolerance& tolerance) {
+    constexpr std::int64_t infinity = 0x7FF0000000000000;
+    for (std::size_t i = 0; i < count; ++i) {
+      const double distance = std::fabs(a[i] - b[i]);
+      const double size = std::fabs(b[i]);
+      const auto bits = std::bit_cast<std::int64_t>(distance);
+      // One that has no size has no relative difference: divided by infinity it counts for nothing.
+      const auto size_bits = std::bit_cast<std::int64_t>(size);
+      const std::int64_t is_zero = (size_bits - 1) >> 63;
+      const auto ratio =
+          std::bit_cast<std::int64_t>(distance / std::bit_cast<double>(size_bits | (is_zero & infinity)));
+      const double excess = tolerance.absolute + tolerance.relative * size - distance;
+      outside[i] -= std::bit_cast<std::int64_t>(excess) >> 63;
+      sum[i] += distance;
+      farthest[i] = farthest[i] > bits ? farthest[i] : bits;
+      relative[i] = relative[i] > ratio ? relative[i] : ratio;
+      special[i] |= infinity - 1 - bits;  // its sign, where the distance is infinite or NaN
+      special[i] |= infinity - 1 - size_bits;
+    }
+  }
+};
+
+CKPT_VECTOR_CLONES void add_all(std::span<const double> a, std::span<const double> b,
+                                const Tolerance& tolerance, Lanes& lanes) {
+  for (std::size_t at = 0; at < a.size(); at += Lanes::count) lanes.add(&a[at], &b[at], tolerance);
 }
 
 }  // namespace
@@ -153,6 +193,7 @@ void ValueComparer::compare_numbers(DType a, std::span<const std::byte> x, DType
 
 /// Real numbers that are doubles, with the arithmetic of NumPy's `allclose`.
 void ValueComparer::compare_doubles(std::uint64_t position) {
+  if (compare_finite(position)) return;
   double sum = 0;  // of one step only: the whole is kept in more digits
   for (std::size_t i = 0; i < doubles_a_.size(); ++i) {
     const double p = doubles_a_[i];
@@ -166,6 +207,26 @@ void ValueComparer::compare_doubles(std::uint64_t position) {
     take(distance, size, !is_inside, position + i);
   }
   sum_ += static_cast<long double>(sum);
+}
+
+/// The same of numbers that are all finite, in vectors; false where some are not, and nothing was done.
+bool ValueComparer::compare_finite(std::uint64_t position) {
+  if (doubles_a_.size() % Lanes::count != 0) return false;
+  Lanes lanes;
+  add_all(doubles_a_, doubles_b_, tolerance_, lanes);
+  if (std::ranges::any_of(lanes.special, [](std::int64_t bits) { return bits < 0; })) return false;
+  for (std::size_t i = 0; i < Lanes::count; ++i) {
+    difference_.count += static_cast<std::uint64_t>(lanes.outside[i]);
+    difference_.max_relative = std::max(difference_.max_relative, std::bit_cast<double>(lanes.relative[i]));
+    sum_ += static_cast<long double>(lanes.sum[i]);
+  }
+  const auto farthest = std::bit_cast<double>(std::ranges::max(lanes.farthest));
+  if (std::isnan(difference_.max_abs) || farthest <= difference_.max_abs) return true;
+  difference_.max_abs = farthest;
+  std::size_t at = 0;
+  while (std::fabs(doubles_a_[at] - doubles_b_[at]) != farthest) ++at;
+  place_ = position + at;
+  return true;
 }
 
 void ValueComparer::compare_long_doubles(std::size_t per_a, std::size_t per_b, std::uint64_t position) {

@@ -28,6 +28,7 @@ class ValueComparer {
   void compare_numbers(DType a, std::span<const std::byte> x, DType b, std::span<const std::byte> y,
                        std::uint64_t position);
   void compare_doubles(std::uint64_t position);
+  bool compare_finite(std::uint64_t position);
   void compare_long_doubles(std::size_t per_a, std::size_t per_b, std::uint64_t position);
   void take(double distance, double size, bool is_outside, std::uint64_t position);
 
