@@ -171,6 +171,11 @@ void match_target(Prepared& prepared, const Target& target, const MatchOptions& 
     error.in_file(before.file).with_hint(misfit_hint(report, before, target));
     throw error;
   }
+  if (matched.checkpoint.tensors.empty() && !before.tensors.empty())
+    throw Error(ErrorKind::refused,
+                fmt::format("no tensor is left: {} knows none of them", printable(target.file)))
+        .in_file(before.file)
+        .with_hint(fmt::format("ckpt check {} --like {} tells what does not fit", before.file, target.file));
   for (const Mismatch& mismatch : report.mismatched)
     prepared.warnings.push_back(fmt::format("{} is {}, the target has {}: --dtype casts it",
                                             printable(mismatch.name), mismatch.found(), mismatch.wanted()));

@@ -19,3 +19,13 @@ $ cat > make.py <<'END'
 $ python3 make.py dots.safetensors F32 '[2]' .a .. ../../etc/passwd b..c d.
 $ ckpt check dots.safetensors --like dots.safetensors
 dots.safetensors for dots.safetensors: 5 of 5 tensors fit, 0 missing, 0 unused, 0 mismatched; 100.0 % of the parameters: fits
+
+# Of two files that have nothing in common, nothing is left to write.
+$ python3 make.py one.safetensors F32 '[2]' a b
+$ python3 make.py other.safetensors F32 '[2]' x y
+$ ckpt convert one.safetensors out.safetensors --like other.safetensors --allow-missing --allow-unused
+ckpt: one.safetensors: no tensor is left: other.safetensors knows none of them
+hint: ckpt check one.safetensors --like other.safetensors tells what does not fit
+[1]
+$ test -e out.safetensors
+[1]
