@@ -53,8 +53,16 @@ Fit fit(const Prepared& source, const Question& question) {
   MatchReport& report = result.match;
   for (Names* names : {&report.missing, &report.missing_allowed, &report.unused, &report.unused_allowed})
     std::ranges::sort(*names, natural_less);
-  std::ranges::sort(report.mismatched, natural_less, &Mismatch::name);
+  std::ranges::stable_sort(report.mismatched, natural_less, &Mismatch::name);
   return result;
+}
+
+/// Tensors of another shape, another type, or both, which stand beside each other.
+std::uint64_t mismatched_tensors(const MatchReport& report) {
+  std::uint64_t repeated = 0;
+  for (std::size_t i = 1; i < report.mismatched.size(); ++i)
+    if (report.mismatched[i].name == report.mismatched[i - 1].name) ++repeated;
+  return report.mismatched.size() - repeated;
 }
 
 std::uint64_t misfits(const Fit& fit) {
@@ -314,7 +322,7 @@ void print_answer(const Check& options, const StageOptions::Parsed& stages, cons
   fmt::print("{} for {}: {} of {} fit, {} missing, {} unused, {} mismatched; {} of the parameters: {}\n",
              printable(options.file), printable(stages.like), grouped(report.fitting),
              count(fit.target.tensors.size(), "tensor"), grouped(report.missing.size()),
-             grouped(report.unused.size()), grouped(report.mismatched.size()), percent(report.coverage()),
+             grouped(report.unused.size()), grouped(mismatched_tensors(report)), percent(report.coverage()),
              is_ok ? paint.green("fits") : paint.red("DOES NOT FIT"));
 }
 
