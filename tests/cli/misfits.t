@@ -94,3 +94,43 @@ $ ckpt diff wide.safetensors tall.safetensors --json | grep -A 24 different
  "equal_count": 0,
  "max_abs": 0.0
 }
+
+# A rule that is hinted at takes nothing away that fits.
+$ python3 make.py layers.safetensors F32 '[2,3]' layers.0.gate_proj.weight layers.1.gate_proj.weight layers.2.gate_proj.weight
+$ python3 make.py gateproj.safetensors F32 '[2,3]' layers.0.gateproj.weight layers.1.gate_proj.weight layers.2.gate_proj.weight
+$ ckpt convert layers.safetensors out.safetensors --like gateproj.safetensors
+ckpt: layers.safetensors: the result does not fit gateproj.safetensors: 1 missing: layers.0.gateproj.weight; 1 unused: layers.0.gate_proj.weight; 66.7 % of its parameters are covered
+hint: --rename '^layers\.0\.gate_proj\. => layers.0.gateproj.' explains 1 of 1; layers.0.gateproj.weight may be layers.0.gate_proj.weight
+[1]
+
+# Names that have nothing in common are not all held against each other.
+$ cat > many.py <<'END'
+> import random, subprocess, sys
+> random.seed(1)
+> word = lambda: "".join(random.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(12))
+> for file in ["many.safetensors", "others.safetensors"]:
+>     subprocess.run([sys.executable, "make.py", file, "F32", "[2]", *[word() for _ in range(2000)]], check=True)
+> END
+$ python3 many.py
+$ timeout 30 ckpt check many.safetensors --like others.safetensors | tail -n 3
+too many names to compare: suggestions are left out
+
+many.safetensors for others.safetensors: 0 of 2,000 tensors fit, 2,000 missing, 2,000 unused, 0 mismatched; 0.0 % of the parameters: DOES NOT FIT
+$ timeout 30 ckpt check many.safetensors --like others.safetensors --json | grep too_many
+ "too_many_names": true,
+$ timeout 30 ckpt remap many.safetensors --infer others.safetensors | grep -v -e left -e partner
+\# too many names to compare: only equal ones are paired
+
+# One name among thousands, and thousands of names by one rule, take no time.
+$ cat > layers.py <<'END'
+> import subprocess, sys
+> def make(file, form):
+>     names = [form.format(i // 10, i % 10) for i in range(3000)]
+>     subprocess.run([sys.executable, "make.py", file, "F32", "[2]", *names], check=True)
+> make("blocks.safetensors", "model.layers.{}.block.{}.weight")
+> make("units.safetensors", "net.stages.{}.unit.{}.weight")
+> END
+$ python3 layers.py
+$ timeout 30 ckpt remap blocks.safetensors --infer units.safetensors
+\# 1 rule explains 3000 of 3000
+^model\.layers\.(\d+)\.block\. => net.stages.${1}.unit.
