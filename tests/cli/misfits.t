@@ -134,3 +134,12 @@ $ python3 layers.py
 $ timeout 30 ckpt remap blocks.safetensors --infer units.safetensors
 \# 1 rule explains 3000 of 3000
 ^model\.layers\.(\d+)\.block\. => net.stages.${1}.unit.
+
+# One odd name leaves the others their own.
+$ for i in 0 1 2; do for j in 0 1 2 3; do echo l.$i.b.$j.weight; done; done > nest.txt
+$ python3 make.py nest.safetensors F32 '[2]' $(cat nest.txt)
+$ python3 make.py odd.safetensors F32 '[2]' $(sed s/1.b.0.weight/1.b.0.wait/ nest.txt)
+$ ckpt remap nest.safetensors --infer odd.safetensors
+\# 0 rules explain 11 of 12; left: l.1.b.0.weight
+\# without a partner in odd.safetensors: l.1.b.0.wait
+[1]
