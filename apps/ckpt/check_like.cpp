@@ -53,8 +53,16 @@ Fit fit(const Prepared& source, const Question& question) {
   MatchReport& report = result.match;
   for (Names* names : {&report.missing, &report.missing_allowed, &report.unused, &report.unused_allowed})
     std::ranges::sort(*names, natural_less);
-  std::ranges::sort(report.mismatched, natural_less, &Mismatch::name);
+  std::ranges::stable_sort(report.mismatched, natural_less, &Mismatch::name);
   return result;
+}
+
+/// Tensors of another shape, another type, or both, which stand beside each other.
+std::uint64_t mismatched_tensors(const MatchReport& report) {
+  std::uint64_t repeated = 0;
+  for (std::size_t i = 1; i < report.mismatched.size(); ++i)
+    if (report.mismatched[i].name == report.mismatched[i - 1].name) ++repeated;
+  return report.mismatched.size() - repeated;
 }
 
 std::uint64_t misfits(const Fit& fit) {
@@ -68,6 +76,7 @@ struct Suggestions {
   std::vector<std::pair<std::string, std::string>> did_you_mean;  ///< missing name, name in the file
   Names rules;
   std::uint64_t mended = 0;  ///< missing tensors that the rules supply
+  bool is_cut = false;       ///< there were too many names to compare: some suggestions are left out
   std::string adapter = {};  ///< of the two formats neither calls for one, and this one fits better
   double adapter_coverage = 0;
 };
@@ -92,6 +101,7 @@ std::vector<NamedShape> names_before_adapter(const Question& question) {
 void suggest_rules(const Prepared& source, const Question& question, const Fit& before, Suggestions& found) {
   const Inference inference =
       infer_rules(named_shapes(source.checkpoint), names_before_adapter(question), rule_applier());
+  found.is_cut |= inference.is_cut;
   std::vector<Rule> rules;
   for (const InferredRule& rule : inference.rules) rules.push_back(parse_rule(rule.text));
   if (rules.empty()) return;
@@ -108,8 +118,8 @@ void suggest_rules(const Prepared& source, const Question& question, const Fit& 
   found.mended = before.match.missing.size() - after.match.missing.size();
 }
 
-/// For each missing name the unused one that is probably meant.
-void suggest_names(const Fit& fit, Suggestions& found) {
+/// For each of the first missing names the unused one that is probably meant.
+void suggest_names(const Fit& fit, std::size_t wanted_names, Suggestions& found) {
   const std::unordered_set<std::string_view> is_unused(fit.match.unused.begin(), fit.match.unused.end());
   const std::unordered_set<std::string_view> is_missing(fit.match.missing.begin(), fit.match.missing.end());
   std::vector<NamedShape> unused, missing;
@@ -118,12 +128,21 @@ void suggest_names(const Fit& fit, Suggestions& found) {
   for (const TargetTensor& tensor : fit.target.tensors)
     if (is_missing.contains(tensor.name)) missing.push_back({tensor.name, tensor.dtype, tensor.shape});
   std::unordered_map<std::string, std::string> partner;
-  for (const auto& [from, to] : infer_rules(unused, missing, rule_applier()).pairs) partner.emplace(to, from);
-  const bool may_compare = unused.size() * missing.size() <= most_comparisons;
-  for (const NamedShape& wanted : missing)
-    if (!partner.contains(wanted.name) && may_compare)
-      if (const std::optional<std::size_t> meant = did_you_mean(wanted, unused))
-        partner.emplace(wanted.name, unused[*meant].name);
+  const Inference inference = infer_rules(unused, missing, rule_applier());
+  for (const auto& [from, to] : inference.pairs) partner.emplace(to, from);
+  found.is_cut = inference.is_cut;
+  std::ranges::sort(missing, natural_less, &NamedShape::name);
+  std::size_t compared = 0;
+  for (std::size_t i = 0; i < std::min(wanted_names, missing.size()); ++i) {
+    if (partner.contains(missing[i].name)) continue;
+    compared += unused.size();
+    if (compared > most_comparisons) {
+      found.is_cut = true;
+      break;
+    }
+    if (const std::optional<std::size_t> meant = did_you_mean(missing[i], unused))
+      partner.emplace(missing[i].name, unused[*meant].name);
+  }
   // What could be two things is no suggestion.
   std::unordered_map<std::string_view, std::size_t> claims;
   for (const auto& [wanted, meant] : partner) ++claims[meant];
@@ -226,6 +245,9 @@ std::string shell_word(std::string_view text) {
   return out + "'";
 }
 
+// Of each kind of misfit so many are shown; --verbose shows all.
+constexpr std::size_t shown = 20;
+
 class Table {
  public:
   Table(const Fit& fit, const Suggestions& suggestions, const Talk& talk)
@@ -259,9 +281,6 @@ class Table {
   }
 
  private:
-  // Of each kind so many are shown; --verbose shows all.
-  static constexpr std::size_t shown = 20;
-
   static std::string describe(DType dtype, const Shape& shape) {
     return fmt::format("{} {}", name(dtype), to_string(shape));
   }
@@ -289,6 +308,7 @@ class Table {
 };
 
 void print_suggestions(const Suggestions& suggestions, std::size_t missing) {
+  if (suggestions.is_cut) fmt::print("too many names to compare: suggestions are left out\n\n");
   if (!suggestions.adapter.empty())
     fmt::print("--adapter {} supplies {} of the parameters\n\n", suggestions.adapter,
                percent(suggestions.adapter_coverage));
@@ -314,7 +334,7 @@ void print_answer(const Check& options, const StageOptions::Parsed& stages, cons
   fmt::print("{} for {}: {} of {} fit, {} missing, {} unused, {} mismatched; {} of the parameters: {}\n",
              printable(options.file), printable(stages.like), grouped(report.fitting),
              count(fit.target.tensors.size(), "tensor"), grouped(report.missing.size()),
-             grouped(report.unused.size()), grouped(report.mismatched.size()), percent(report.coverage()),
+             grouped(report.unused.size()), grouped(mismatched_tensors(report)), percent(report.coverage()),
              is_ok ? paint.green("fits") : paint.red("DOES NOT FIT"));
 }
 
@@ -357,6 +377,7 @@ Value document(const Check& options, const StageOptions::Parsed& stages, const F
       .set("unused_allowed", strings_json(report.unused_allowed))
       .set("did_you_mean", std::move(meant))
       .set("rules", strings_json(suggestions.rules));
+  if (suggestions.is_cut) doc.set("too_many_names", true);
   if (!suggestions.adapter.empty()) doc.set("suggested_adapter", suggestions.adapter);
   return doc.set("findings", findings_json(findings));
 }
@@ -382,7 +403,8 @@ ExitStatus check_like(const Check& options, StageOptions::Parsed stages) {
   for (const std::string& warning : answer.source.warnings) talk.warn(options.file, warning);
   Suggestions suggestions;
   if (!answer.match.missing.empty()) {
-    suggest_names(answer, suggestions);
+    const bool is_all = options.json || options.sarif || talk.is_verbose();
+    suggest_names(answer, is_all ? SIZE_MAX : shown, suggestions);
     suggest_rules(source, question, answer, suggestions);
   }
   if (misfits(answer) > 0 && question.direction == Direction::none && !stages.adapter)

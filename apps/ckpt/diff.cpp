@@ -33,6 +33,10 @@ std::string_view what_name(Difference::What what) {
   return "values";
 }
 
+bool is_other_shape_and_type(const Difference& difference) {
+  return difference.what == Difference::What::shape && difference.a->dtype != difference.b->dtype;
+}
+
 Value shape_json(const Shape& shape) {
   Value all = Value::array();
   for (const std::uint64_t size : shape) all.push(size);
@@ -64,6 +68,9 @@ Value document(const Comparison& comparison, bool reads_values) {
     row.set("name", difference.a->name).set("what", what_name(difference.what));
     if (difference.what == Difference::What::shape)
       row.set("a", shape_json(difference.a->shape)).set("b", shape_json(difference.b->shape));
+    if (is_other_shape_and_type(difference))
+      row.set("dtypes",
+              Value::object().set("a", name(difference.a->dtype)).set("b", name(difference.b->dtype)));
     if (difference.common_rows) row.set("equal_rows", *difference.common_rows);
     if (difference.what == Difference::What::dtype)
       row.set("a", name(difference.a->dtype)).set("b", name(difference.b->dtype));
@@ -94,6 +101,8 @@ std::string describe(const Difference& difference, bool reads_values) {
   std::string text;
   if (difference.what == Difference::What::shape) {
     text = fmt::format("shape {} and {}", to_string(difference.a->shape), to_string(difference.b->shape));
+    if (is_other_shape_and_type(difference))
+      text += fmt::format("; dtype {} and {}", name(difference.a->dtype), name(difference.b->dtype));
     if (!difference.common_rows) return text;
     const std::uint64_t rows_a = difference.a->shape.front();
     const std::uint64_t rows_b = difference.b->shape.front();

@@ -16,7 +16,7 @@
 namespace ckpt {
 
 /// More comparisons of names than this are no longer instant, and no longer read either.
-inline constexpr std::size_t most_comparisons = 1'000'000;
+inline constexpr std::size_t most_comparisons = 50'000;
 
 /// The catalogue as names, types and shapes.
 std::vector<NamedShape> named_shapes(const Checkpoint& checkpoint);

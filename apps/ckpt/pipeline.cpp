@@ -146,17 +146,23 @@ std::string describe_misfit(const MatchReport& report) {
 std::string misfit_hint(const MatchReport& report, const Checkpoint& source, const Target& target) {
   std::vector<NamedShape> missing;
   std::vector<NamedShape> unused;
+  std::vector<NamedShape> fitting;
   const std::unordered_set<std::string_view> is_missing(report.missing.begin(), report.missing.end());
   const std::unordered_set<std::string_view> is_unused(report.unused.begin(), report.unused.end());
   for (const TargetTensor& tensor : target.tensors)
     if (is_missing.contains(tensor.name)) missing.push_back({tensor.name, tensor.dtype, tensor.shape});
   for (const Tensor& tensor : source.tensors)
     if (is_unused.contains(tensor.name)) unused.push_back({tensor.name, tensor.dtype, tensor.shape});
+  std::unordered_set<std::string_view> is_wanted;
+  for (const TargetTensor& tensor : target.tensors) is_wanted.insert(tensor.name);
+  for (const Tensor& tensor : source.tensors)
+    if (is_wanted.contains(tensor.name)) fitting.push_back({tensor.name, tensor.dtype, tensor.shape});
   std::vector<std::string> hints;
-  if (const std::optional<BestRule> rule = best_rule(missing, unused, rule_applier()))
+  if (const std::optional<BestRule> rule = best_rule(missing, unused, fitting, rule_applier()))
     hints.push_back(fmt::format("--rename '{}' explains {} of {}", printable(rule->text), rule->explained,
                                 missing.size()));
-  for (std::size_t i = 0; i < missing.size() && i * unused.size() < most_comparisons && hints.size() < 6; ++i)
+  for (std::size_t i = 0;
+       i < missing.size() && (i + 1) * unused.size() <= most_comparisons && hints.size() < 6; ++i)
     if (const NamedShape& wanted = missing[i]; const auto meant = did_you_mean(wanted, unused))
       hints.push_back(fmt::format("{} may be {}", printable(wanted.name), printable(unused[*meant].name)));
   if (hints.empty() && !missing.empty()) hints.emplace_back("--allow-missing lets tensors be absent");
@@ -177,6 +183,11 @@ void match_target(Prepared& prepared, const Target& target, const MatchOptions& 
     error.in_file(before.file).with_hint(misfit_hint(report, before, target));
     throw error;
   }
+  if (matched.checkpoint.tensors.empty() && !before.tensors.empty())
+    throw Error(ErrorKind::refused,
+                fmt::format("no tensor is left: {} knows none of them", printable(target.file)))
+        .in_file(before.file)
+        .with_hint(fmt::format("ckpt check {} --like {} tells what does not fit", before.file, target.file));
   for (const Mismatch& mismatch : report.mismatched)
     prepared.warnings.push_back(fmt::format("{} is {}, the target has {}: --dtype casts it",
                                             printable(mismatch.name), mismatch.found(), mismatch.wanted()));

@@ -88,6 +88,7 @@ Value inference_json(const Remap& options, const Inference& inference, std::size
       .set("pairs", pairs_json(inference.pairs))
       .set("left_in_source", strings_json(inference.left_in_source))
       .set("left_in_target", strings_json(inference.left_in_target));
+  if (inference.is_cut) doc.set("too_many_names", true);
   return doc;
 }
 
@@ -105,6 +106,7 @@ void print_inference(const Remap& options, const Inference& inference, std::size
   fmt::print("\n");
   if (!inference.left_in_target.empty())
     fmt::print("# without a partner in {}: {}\n", printable(options.infer), joined(inference.left_in_target));
+  if (inference.is_cut) fmt::print("# too many names to compare: only equal ones are paired\n");
   // A rule has no spelling for what a terminal would obey: it is shown, and left to --json.
   for (const InferredRule& rule : inference.rules)
     fmt::print("{}{}\n",

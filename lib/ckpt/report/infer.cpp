@@ -632,40 +632,56 @@ std::optional<Inference> inferred(std::span<const NamedShape> source, std::span<
   return best;
 }
 
+std::vector<NamedShape> joined(std::span<const NamedShape> some, std::span<const NamedShape> more) {
+  std::vector<NamedShape> all(some.begin(), some.end());
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
 }  // namespace
 
 Inference infer_rules(std::span<const NamedShape> source, std::span<const NamedShape> target,
                       const ApplyRules& apply) {
-  std::vector<NamePair> pairs = pair_names(source, target);
+  auto [pairs, is_cut] = pair_names(source, target);
   BothLists lists(source, target);
   const auto moves = [&](const NamePair& pair) {
     return source[pair.source].name != target[pair.target].name;
   };
   std::set<std::size_t> astray;
   for (std::size_t round = 0; round < most_rounds; ++round) {
-    if (std::optional<Inference> found = inferred(source, target, pairs, apply, lists, astray)) return *found;
+    if (std::optional<Inference> found = inferred(source, target, pairs, apply, lists, astray)) {
+      found->is_cut = is_cut;
+      return *found;
+    }
     // Names that get into each other's way are left over; the others need not suffer.
     if (std::erase_if(pairs, [&](const NamePair& p) { return moves(p) && astray.contains(p.source); }) == 0)
       break;
   }
   // Without a rule nothing moves, and nothing clashes.
   std::erase_if(pairs, moves);
-  return verified(source, target, pairs, {}, apply, lists, astray).value();
+  Inference nothing = verified(source, target, pairs, {}, apply, lists, astray).value();
+  nothing.is_cut = is_cut;
+  return nothing;
 }
 
 std::optional<BestRule> best_rule(std::span<const NamedShape> missing, std::span<const NamedShape> unused,
-                                  const ApplyRules& apply) {
-  const std::vector<NamePair> pairs = pair_names(unused, missing);
+                                  std::span<const NamedShape> fitting, const ApplyRules& apply) {
+  std::vector<NamePair> pairs = pair_names(unused, missing).pairs;
   if (pairs.empty()) return std::nullopt;
-  RuleSearch search(unused, missing, pairs);
+  // What fits is its own partner: a rule that moved it would lead it astray.
+  for (std::size_t i = 0; i < fitting.size(); ++i)
+    pairs.push_back({unused.size() + i, missing.size() + i, no_id});
+  const std::vector<NamedShape> source = joined(unused, fitting);
+  const std::vector<NamedShape> target = joined(missing, fitting);
+  RuleSearch search(source, target, pairs);
   const std::optional<NameRule> rule = search.best();
   if (!rule) return std::nullopt;
   const std::string text = search.text(*rule);
-  BothLists lists(unused, missing);
+  BothLists lists(source, target);
   std::set<std::size_t> astray;
-  const std::optional<Inference> inference = verified(unused, missing, pairs, {text}, apply, lists, astray);
-  if (!inference || inference->pairs.empty()) return std::nullopt;
-  return BestRule{text, inference->pairs.size()};
+  const std::optional<Inference> inference = verified(source, target, pairs, {text}, apply, lists, astray);
+  if (!inference || inference->pairs.size() <= fitting.size()) return std::nullopt;
+  return BestRule{text, inference->pairs.size() - fitting.size()};
 }
 
 }  // namespace ckpt

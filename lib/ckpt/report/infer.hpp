@@ -27,6 +27,7 @@ struct Inference {
   std::vector<std::pair<std::string, std::string>> pairs;  ///< what is explained: source, target
   std::vector<std::string> left_in_source;                 ///< names without a partner, or …
   std::vector<std::string> left_in_target;                 ///< … with too many, or that no rule reaches
+  bool is_cut = false;  ///< too many names to compare: nothing but equal ones was paired
   bool is_complete() const noexcept { return left_in_source.empty() && left_in_target.empty(); }
 };
 
@@ -37,12 +38,12 @@ Inference infer_rules(std::span<const NamedShape> source, std::span<const NamedS
                       const ApplyRules& apply);
 
 /// The one rule that carries the most of `unused` to names of `missing`, and how many. Nothing where no
-/// rule carries any without carrying another to where it does not belong.
+/// rule carries any without carrying another to where it does not belong, or one of `fitting` away.
 struct BestRule {
   std::string text;
   std::uint64_t explained = 0;
 };
 std::optional<BestRule> best_rule(std::span<const NamedShape> missing, std::span<const NamedShape> unused,
-                                  const ApplyRules& apply);
+                                  std::span<const NamedShape> fitting, const ApplyRules& apply);
 
 }  // namespace ckpt

@@ -184,9 +184,22 @@ ItemPairs::ListPair ItemPairs::lists_of(const Series& source, const Series& targ
           lists_.list_of(lists_.targets[target.members.front()], target.varying[i])};
 }
 
+/// Whether two series of one class are parts of different items of a list that counts the same on both sides:
+/// what they say of each other, any two items would.
+bool ItemPairs::is_of_another_item(const Series& source, const Series& target) const {
+  if (source.fixed == target.fixed) return false;
+  for (std::size_t place = 0; place < source.fixed.size(); ++place)
+    if (source.fixed[place] != target.fixed[place] &&
+        lists_.source_kinds.numbers(source.members.front(), place) !=
+            lists_.target_kinds.numbers(target.members.front(), place))
+      return false;
+  return true;
+}
+
 void ItemPairs::add_zip(const Series& source, const Series& target, const Zip& zip,
                         std::vector<Template>& templates) {
   if (source.of->id == target.of->id) {
+    if (zip.is_same && is_of_another_item(source, target)) return;
     for (const auto& [s, t] : zip.pairs)
       if (!lists_.have_one_name(s, t)) doubtful_.insert(s);
     // The same list from another number on: nothing tells it from another part of the list.

@@ -68,6 +68,7 @@ class ItemPairs {
   std::size_t add_items(const Series& source, const Series& target, const Zip& zip);
   void drop_outnumbered_items(std::vector<Template>& templates);
   void doubt_named_items();
+  bool is_of_another_item(const Series& source, const Series& target) const;
   ListPair lists_of(const Series& source, const Series& target, std::size_t i);
   std::vector<std::size_t> shapes_of(const Series& series, const std::vector<Name>& names);
 

@@ -84,11 +84,14 @@ bool TemplateFinder::shapes_meet(const NameClass& source, const NameClass& targe
   return false;
 }
 
-/// Whether a target's name counts otherwise than the source's where it could count the same: the name with
-/// the source's own numbers is there, for something else. Lists that run another way are not guessed at.
-bool TemplateFinder::is_recounted(const NameClass& target, const Name& source, const Name& result) const {
-  if (source.numbers.size() != result.numbers.size() || source.numbers == result.numbers) return false;
-  return lists_.target_by_name.contains(name_of(target, all_kept(source), source, lists_.texts));
+/// The members of a target's class that a source may be: where the name with the source's own numbers is
+/// there, none that counts otherwise. Lists that run another way are not guessed at.
+std::vector<std::size_t> TemplateFinder::possible(const NameClass& target, const Name& source) const {
+  if (source.numbers.size() + 1 != target.literals.size()) return target.members;
+  const auto same = lists_.target_by_name.find(name_of(target, all_kept(source), source, lists_.texts));
+  if (same == lists_.target_by_name.end()) return target.members;
+  if (lists_.targets[same->second].name_class != target.id) return {};
+  return {same->second};
 }
 
 /// Whether a number that two names share says nothing, as either list has numbers that the other has not,
@@ -149,13 +152,17 @@ bool TemplateFinder::hold(const NameClass& source, const NameClass& target, Temp
 }
 
 void TemplateFinder::find(const NameClass& source, const NameClass& target, std::vector<Template>& found) {
+  ++compared_;
   if (!shapes_meet(source, target)) return;
   std::set<std::string> tried;
   for (const std::size_t s : source.members) {
     std::vector<Way> ways;
     std::size_t most = 0;
-    for (const std::size_t t : target.members) {
-      if (!lists_.fits(s, t) || is_recounted(target, lists_.sources[s], lists_.targets[t])) continue;
+    const std::vector<std::size_t> members = possible(target, lists_.sources[s]);
+    compared_ += members.size();
+    if (is_exhausted()) return;
+    for (const std::size_t t : members) {
+      if (!lists_.fits(s, t)) continue;
       Way way{.target = t, .kept = 0, .slots = {}};
       std::vector<Slot> slots;
       keep_numbers(lists_.sources[s], lists_.targets[t], 0, 0, slots, 0, way.kept, way.slots);

@@ -48,9 +48,14 @@ class TemplateFinder {
   /// Only partners that keep the most numbers of a name, or all but one of several, are thought of.
   void find(const NameClass& source, const NameClass& target, std::vector<Template>& found);
 
+  /// Whether more names were held against each other than can be in a moment: the rest was left out.
+  bool is_exhausted() const noexcept { return compared_ > most_compared; }
+
  private:
+  static constexpr std::size_t most_compared = 8'000'000;
+
   bool shapes_meet(const NameClass& source, const NameClass& target);
-  bool is_recounted(const NameClass& target, const Name& source, const Name& result) const;
+  std::vector<std::size_t> possible(const NameClass& target, const Name& source) const;
   bool counts_otherwise(std::size_t s, std::size_t t, const std::vector<Slot>& slots);
   bool hold(const NameClass& source, const NameClass& target, Template& candidate);
   void add(const NameClass& source, const NameClass& target, std::size_t example,
@@ -59,6 +64,7 @@ class TemplateFinder {
   BothLists& lists_;
   ItemPairs& items_;
   const ItemStructure& structure_;
+  std::size_t compared_ = 0;
   std::map<std::pair<const std::set<std::size_t>*, const std::set<std::size_t>*>, bool> differ_;
 };
 

@@ -388,23 +388,27 @@ std::vector<std::size_t> nearest_names(std::string_view name, std::span<const st
 }
 
 std::optional<std::size_t> did_you_mean(const NamedShape& wanted, std::span<const NamedShape> candidates) {
-  std::optional<std::size_t> best;
-  double best_score = 0;
-  bool is_tie = false;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const double edits = static_cast<double>(name_distance(wanted.name, candidates[i].name));
-    const double likeness = name_likeness(wanted.name, candidates[i].name);
-    const double closeness =
-        1 - edits / static_cast<double>(wanted.name.size() + candidates[i].name.size() + 1);
-    if (likeness < 0.3 && closeness < 0.8) continue;
-    const double score = (may_be_same(wanted, candidates[i]) ? 4 : 0) + likeness + 0.2 * closeness;
-    is_tie = best && score == best_score;
-    if (best && score < best_score) continue;
-    if (!is_tie) best = i, best_score = score;
+  for (const bool is_of_that_shape : {true, false}) {
+    std::optional<std::size_t> best;
+    double best_score = 0;
+    bool is_tie = false;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      if (may_be_same(wanted, candidates[i]) != is_of_that_shape) continue;
+      const double edits = static_cast<double>(name_distance(wanted.name, candidates[i].name));
+      const double likeness = name_likeness(wanted.name, candidates[i].name);
+      const double closeness =
+          1 - edits / static_cast<double>(wanted.name.size() + candidates[i].name.size() + 1);
+      if (likeness < 0.3 && closeness < 0.8) continue;
+      const double score = likeness + 0.2 * closeness;
+      if (best && score < best_score) continue;
+      is_tie = best && score == best_score;
+      if (!is_tie) best = i, best_score = score;
+    }
+    // Another shape needs a much likelier name.
+    if (is_tie || (best && !is_of_that_shape && best_score < 0.9)) return std::nullopt;
+    if (best) return best;
   }
-  // Another shape needs a much likelier name.
-  if (is_tie || (best && best_score < 4 && best_score < 0.9)) return std::nullopt;
-  return best;
+  return std::nullopt;
 }
 
 }  // namespace ckpt

@@ -53,7 +53,7 @@ class Pairing {
     for (const Name& name : targets_) ++shapes_of_target_[name.shape];
   }
 
-  std::vector<NamePair> run() {
+  NamePairs run() {
     is_transposed_ = has_transposed();
     items_.find(templates_);
     take_identical();
@@ -73,7 +73,7 @@ class Pairing {
       if (templates_[result_[i].family].source_series != nullptr &&
           modules.emplace(sources_[result_[i].source].module, targets_[result_[i].target].module).second)
         result_[i].family = templates_.size() + i;
-    return std::move(result_);
+    return {std::move(result_), is_cut_};
   }
 
  private:
@@ -106,8 +106,10 @@ class Pairing {
     for (const auto& [source_id, source] : lists_.source_parts.classes)
       for (const auto& [target_id, target] : lists_.target_parts.classes) {
         finder.find(source, target, templates_);
-        if (templates_.size() > most_templates)
-          return static_cast<void>(templates_.erase(templates_.begin() + known, templates_.end()));
+        if (templates_.size() <= most_templates && !finder.is_exhausted()) continue;
+        templates_.erase(templates_.begin() + known, templates_.end());
+        is_cut_ = true;
+        return;
       }
   }
 
@@ -314,6 +316,7 @@ class Pairing {
   ItemPairs items_{lists_, likeness_, structure_};
   std::vector<Template> templates_;
   bool is_transposed_ = false;
+  bool is_cut_ = false;
   std::unordered_set<std::string_view> source_modules_, target_modules_;
   std::unordered_map<std::size_t, std::size_t> shapes_of_source_, shapes_of_target_;
   std::unordered_map<std::size_t, std::set<std::size_t>> module_of_source_, module_of_target_;
@@ -325,12 +328,13 @@ class Pairing {
 
 }  // namespace
 
-std::vector<NamePair> pair_names(std::span<const NamedShape> source, std::span<const NamedShape> target) {
-  std::vector<NamePair> pairs = Pairing(source, target).run();
+NamePairs pair_names(std::span<const NamedShape> source, std::span<const NamedShape> target) {
+  NamePairs result = Pairing(source, target).run();
+  std::vector<NamePair>& pairs = result.pairs;
   drop_other_items(source, target, pairs);
   drop_occupied(source, target, pairs);
   std::ranges::sort(pairs, {}, &NamePair::source);
-  return pairs;
+  return result;
 }
 
 }  // namespace ckpt

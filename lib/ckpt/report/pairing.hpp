@@ -15,6 +15,11 @@ struct NamePair {
   std::size_t family = 0;  ///< pairs of one family differ in the numbers of their names only
 };
 
+struct NamePairs {
+  std::vector<NamePair> pairs;
+  bool is_cut = false;  ///< there were more names than can be compared: equal ones are paired, and no others
+};
+
 /// Pairs tensors of two lists whose names follow different conventions, one-to-one, by shapes, words, the
 /// order of items of lists, and neighbours. What has one name and one shape on both sides is itself, unless
 /// its list counts differently. A name for which two partners are about equally likely is left out, and so is
@@ -30,6 +35,6 @@ struct NamePair {
 /// likeness of their names (likeness.hpp), and pairs are taken where both sides have no other choice nearly
 /// as good, matrices first. What is taken teaches: segments that stood for each other, modules that are each
 /// other, and fewer names left to choose from.
-std::vector<NamePair> pair_names(std::span<const NamedShape> source, std::span<const NamedShape> target);
+NamePairs pair_names(std::span<const NamedShape> source, std::span<const NamedShape> target);
 
 }  // namespace ckpt

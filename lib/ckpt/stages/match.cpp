@@ -52,15 +52,15 @@ Matched match(Checkpoint checkpoint, const Target& target, const MatchOptions& o
     }
     is_used[found->second] = true;
     Tensor& tensor = source[found->second];
-    if (tensor.shape != wanted.shape) {
-      report.mismatched.push_back(
-          {wanted.name, true, tensor.dtype, wanted.dtype, tensor.shape, wanted.shape});
-      continue;
-    }
-    if (tensor.dtype != wanted.dtype)
-      report.mismatched.push_back(
-          {wanted.name, false, tensor.dtype, wanted.dtype, tensor.shape, wanted.shape});
-    else ++report.fitting;
+    const bool is_other_shape = tensor.shape != wanted.shape;
+    const bool is_other_type = tensor.dtype != wanted.dtype;
+    // Both are told: who lets one pass has not seen the other.
+    for (const bool is_shape : {true, false})
+      if (is_shape ? is_other_shape : is_other_type)
+        report.mismatched.push_back(
+            {wanted.name, is_shape, tensor.dtype, wanted.dtype, tensor.shape, wanted.shape});
+    if (is_other_shape) continue;
+    if (!is_other_type) ++report.fitting;
     report.covered += parameters;
     if (wanted.param_id) tensor.param_id = wanted.param_id;
     tensors.push_back(tensor);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string_view>
+#include <utility>
 
 #include "ckpt/stages/names.hpp"
 
@@ -62,7 +63,10 @@ const Tree::Child* Tree::variant(Index node) const {
 std::string fitted(std::string_view name, const Tree& target, const Tree& source) {
   const std::vector<std::string_view> all = segments(name);
   std::string out;
-  const auto add = [&](std::string_view segment) { (out += out.empty() ? "" : ".") += segment; };
+  bool is_first = true;  // `.a` begins with an empty segment
+  const auto add = [&](std::string_view segment) {
+    (out += std::exchange(is_first, false) ? "" : ".") += segment;
+  };
   Tree::Index wanted = Tree::root;
   Tree::Index found = Tree::root;
   for (std::size_t i = 0; i < all.size(); ++i) {

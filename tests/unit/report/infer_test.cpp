@@ -220,7 +220,7 @@ TEST_CASE("the best single rule is the one that explains the most") {
     return out;
   };
   const auto fc = best_rule(shapes({{"fc1.bias", {3}}, {"fc1.weight", {3, 4}}}),
-                            shapes({{"fc.bias", {3}}, {"fc.weight", {3, 4}}}), apply_rules);
+                            shapes({{"fc.bias", {3}}, {"fc.weight", {3, 4}}}), {}, apply_rules);
   REQUIRE(fc);
   CHECK(fc->text == R"(^fc\. => fc1.)");
   CHECK(fc->explained == 2);
@@ -228,14 +228,20 @@ TEST_CASE("the best single rule is the one that explains the most") {
   const auto of_two =
       best_rule(shapes({{"head.weight", {9, 4}}, {"body.0.w", {5}}, {"body.1.w", {6}}, {"body.2.w", {7}}}),
                 shapes({{"fc.weight", {9, 4}}, {"trunk.0.w", {5}}, {"trunk.1.w", {6}}, {"trunk.2.w", {7}}}),
-                apply_rules);
+                {}, apply_rules);
   REQUIRE(of_two);
   CHECK(of_two->text == R"(^trunk\. => body.)");
   CHECK(of_two->explained == 3);
   const Convention module = wrapped(llama(3), "module.");
-  CHECK(best_rule(module.target, module.source, apply_rules)->text == R"(^module\. => )");
-  CHECK_FALSE(best_rule({}, {}, apply_rules));
-  CHECK_FALSE(best_rule(shapes({{"a", {3}}}), shapes({{"b", {4}}}), apply_rules));
+  CHECK(best_rule(module.target, module.source, {}, apply_rules)->text == R"(^module\. => )");
+  CHECK_FALSE(best_rule({}, {}, {}, apply_rules));
+  CHECK_FALSE(best_rule(shapes({{"a", {3}}}), shapes({{"b", {4}}}), {}, apply_rules));
+  // What fits stays.
+  const auto careful = best_rule(shapes({{"l.0.gateproj.w", {3}}}), shapes({{"l.0.gate_proj.w", {3}}}),
+                                 shapes({{"l.1.gate_proj.w", {3}}, {"l.2.gate_proj.w", {3}}}), apply_rules);
+  REQUIRE(careful);
+  CHECK(apply_rules({careful->text}, {"l.0.gate_proj.w", "l.1.gate_proj.w"}) ==
+        std::vector<std::string>{"l.0.gateproj.w", "l.1.gate_proj.w"});
 }
 
 namespace {

@@ -62,6 +62,19 @@ TEST_CASE("another shape does not cover a parameter, another type does") {
   CHECK(matched.report.covered == 4);
 }
 
+TEST_CASE("another shape does not hide another type") {
+  Target wanted = target();
+  wanted.tensors[0].shape = {4};
+  wanted.tensors[0].dtype = DType::f16;
+  const Matched matched = match(source(), wanted, {});
+  REQUIRE(matched.report.mismatched.size() == 2);
+  CHECK(matched.report.mismatched[0].name == "b");
+  CHECK(matched.report.mismatched[0].found() == "[3]");
+  CHECK(matched.report.mismatched[1].name == "b");
+  CHECK(matched.report.mismatched[1].wanted() == "F16");
+  CHECK(matched.report.fitting == 1);
+}
+
 TEST_CASE("gaps close under every path on its own") {
   Checkpoint checkpoint;
   for (const char* name : {"l.0.c.0.w", "l.0.c.4.w", "l.2.c.0.w", "l.2.c.4.w", "fc.10.w", "fc.2.w", "plain"})
