@@ -19,7 +19,7 @@ struct CastReport {
 
 /// Turns a plan into bytes: the one place where tensor data flows. Every tensor is pulled once, in
 /// file order, through buffers of `resources.memory` bytes; plain ranges are offered to the sink to be moved,
-/// other large tensors are gathered on a second thread, where two are allowed, while what came before is
+/// other large tensors are gathered by workers, where several threads are allowed, while what came before is
 /// written. Returns what casting lost, a report for each tensor that was cast. Throws what reading and
 /// writing throw.
 std::vector<CastReport> emit(const Plan& plan, const Checkpoint& checkpoint, Sink& sink,
