@@ -107,8 +107,13 @@ class Emitter {
     std::uint64_t taken = 0;
     while (taken < size) {
       const ReadAhead::Piece piece = ahead_->next();
-      taken += piece.bytes.size();
       auto [offset, run, step] = piece.placement;
+      // Nothing is missing before it: the disk can begin.
+      if (offset > appended && offset == taken) {
+        sink_.append_placed(taken - appended);
+        appended = taken;
+      }
+      taken += piece.bytes.size();
       if (offset == appended && run == piece.bytes.size()) {
         write(piece.bytes, crc);
         appended += run;
