@@ -29,7 +29,6 @@ FOREIGN = [
     (r"zlib\.h", ["codec/"]),
     (r"libdeflate\.h", ["core/crc32"]),
     (r"openssl/evp\.h", ["kernels/checksum"]),
-    (r"sys/mman\.h", ["kernels/buffer"]),
     (r"(unistd|fcntl|dirent|poll|signal|spawn|termios|sys/\w+|linux/fs)\.h", ["core/spool", "io/", "apps/"]),
     (r"CLI/CLI\.hpp", ["apps/"]),
 ]

@@ -1,14 +1,13 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <memory>
+#include <new>
 #include <span>
 
 namespace ckpt {
 
-/// Memory that is written before it is read, and used again and again. Large ones lie on large pages where
-/// the system has them: a first touch then costs a fault for 2 MiB instead of one for each 4 KiB.
+/// Memory that is written before it is read, and used again and again.
 class Buffer {
  public:
   /// `size` bytes, aligned to a cache line, of no value in particular; what an earlier call gave is lost.
@@ -19,10 +18,16 @@ class Buffer {
   }
 
  private:
+  static constexpr std::align_val_t line{64};
   struct Free {
-    void operator()(std::byte* memory) const noexcept { std::free(memory); }
+    void operator()(std::byte* memory) const noexcept { ::operator delete(memory, line); }
   };
-  void grow(std::size_t size);
+  void grow(std::size_t size) {
+    memory_.reset();  // the old bytes are not wanted; both at once would be more than was asked for
+    capacity_ = 0;
+    memory_.reset(static_cast<std::byte*>(::operator new(size, line)));
+    capacity_ = size;
+  }
 
   std::unique_ptr<std::byte, Free> memory_;
   std::size_t capacity_ = 0;
