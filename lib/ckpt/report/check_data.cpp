@@ -81,9 +81,8 @@ Scan scan(Tensor tensor, TensorReader& reader) {
   return result;
 }
 
-bool is_plain(const Tensor& tensor) {
-  return !tensor.view.strides && !tensor.view.big_endian && tensor.pieces.empty() &&
-         tensor.dtype == tensor.view.stored && tensor.view.bytes > 0 && can_scan(tensor.dtype);
+bool can_be_scanned_in_place(const Tensor& tensor) {
+  return tensor.is_plain() && tensor.view.bytes > 0 && can_scan(tensor.dtype);
 }
 
 /// One thread's way of reading everything once: storages whose checksum the file states, with the tensors
@@ -106,7 +105,8 @@ class DataCheck {
     for (std::size_t i = 0; i < checkpoint.tensors.size(); ++i) {
       const Tensor& tensor = checkpoint.tensors[i];
       const auto found = with_checksum.find(tensor.view.source.get());
-      if (found != with_checksum.end() && is_plain(tensor) && inside_[found->second].size() < at_once)
+      if (found != with_checksum.end() && can_be_scanned_in_place(tensor) &&
+          inside_[found->second].size() < at_once)
         inside_[found->second].push_back(i);
       else alone_.push_back(i);
     }

@@ -136,6 +136,22 @@ TEST_CASE("pieces that do not fit together are refused, by escaped names") {
   CHECK(error_of([&] { joined("w", std::vector<Tensor>(16, huge)); }).kind() == ErrorKind::refused);
 }
 
+TEST_CASE("a tensor is plain when its bytes lie as they are to be delivered") {
+  const Tensor plain = counting("t", {2, 3});
+  CHECK(plain.is_plain());
+  CHECK_FALSE(transposed(plain, 0, 1).is_plain());
+  CHECK_FALSE(joined("j", {plain, plain}).is_plain());
+  Tensor other = plain;
+  other.view.big_endian = true;
+  CHECK_FALSE(other.is_plain());
+  other = plain;
+  other.dtype = DType::f16;
+  CHECK_FALSE(other.is_plain());
+  other = plain;
+  other.view.source = nullptr;
+  CHECK_FALSE(other.is_plain());
+}
+
 TEST_CASE("two tensors lie at the same place when all that says where agrees") {
   const Tensor a = counting("a", {2, 2});
   Tensor b = a;
