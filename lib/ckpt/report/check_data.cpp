@@ -19,7 +19,7 @@ namespace ckpt {
 namespace {
 
 // A piece stays in the second-level cache between the kernel's copy and the scan.
-constexpr std::uint64_t largest_piece = 1U << 20;
+constexpr std::uint64_t largest_piece = 512U << 10;
 // Tensors that look at one storage and are scanned while its checksum is made. Any number may look at it;
 // the others are read on their own, which costs no more than their bytes.
 constexpr std::size_t at_once = 8;

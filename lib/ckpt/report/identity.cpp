@@ -17,7 +17,7 @@ namespace ckpt {
 namespace {
 
 // A piece stays in the second-level cache between the kernel's copy and the digest.
-constexpr std::uint64_t reader_memory = 2U << 20;
+constexpr std::uint64_t reader_memory = 1U << 20;
 // What a thread takes at once of a large tensor.
 constexpr std::uint64_t part_size = 32U << 20;
 static_assert(part_size % Blake3::span == 0);
