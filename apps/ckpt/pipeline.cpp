@@ -138,7 +138,7 @@ std::string describe_misfit(const MatchReport& report) {
       shapes.push_back(fmt::format("{} is {}, not {}", mismatch.name, mismatch.found(), mismatch.wanted()));
   list("of another shape", shapes);
   list("unused", report.unused);
-  parts.push_back(fmt::format("{:.1f} % of its parameters are covered", 100 * report.coverage()));
+  parts.push_back(percent(report.coverage()) + " of its parameters are covered");
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 

@@ -44,7 +44,8 @@ std::uint64_t parse_size(const std::string& text, std::string_view option) {
 void ResourceOptions::add(CLI::App& app) {
   app.add_option("--threads", threads_, "Threads that read and compute (as many as there are processors)")
       ->check(CLI::Range(1U, 1024U));
-  app.add_option("--memory", memory_, "What all buffers may take together (64MiB)")->type_name("SIZE");
+  app.add_option("--memory", memory_, "What all buffers may take together (64MiB; at least 1MiB)")
+      ->type_name("SIZE");
 }
 
 Resources ResourceOptions::parse() const {

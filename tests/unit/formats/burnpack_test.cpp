@@ -306,3 +306,13 @@ TEST_CASE("what burn has no type for, or would not read back, is refused with th
   large.view.bytes = limits::burnpack_tensor + 1;
   CHECK_THAT(message_of([&] { plan_burnpack(of(large)); }), Contains("tensor \"large\""));
 }
+
+TEST_CASE("a burnpack shape has as many dimensions as are allowed, and no more") {
+  const auto ones = [](std::size_t count) {
+    std::string items = fmt::format("99 {:04x}", count);
+    for (std::size_t i = 0; i < count; ++i) items += " 01";
+    return one + descriptor("w", "62\"U8\"", items, "82 00 01");
+  };
+  CHECK(test::read(padded(ones(limits::dimensions), 1)).tensors.front().shape.size() == limits::dimensions);
+  CHECK_THAT(refusal(ones(limits::dimensions + 1), 1), Contains("the shape has more than 4096 dimensions"));
+}

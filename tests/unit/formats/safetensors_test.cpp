@@ -199,3 +199,14 @@ TEST_CASE("a header beyond the limit is not written") {
   Checkpoint checkpoint = one_tensor(std::string(limits::safetensors_header, 'n'), DType::f32, 4);
   CHECK_THAT(message_of([&] { plan_safetensors(checkpoint); }), Contains("allows up to 100000000"));
 }
+
+TEST_CASE("a safetensors shape has as many dimensions as are allowed, and no more") {
+  const auto ones = [](std::size_t count) {
+    std::string text = "1";
+    while (--count > 0) text += ",1";
+    return text;
+  };
+  CHECK_NOTHROW(test::read(file("{" + entry("a", "U8", ones(limits::dimensions), 0, 1) + "}", 1)));
+  CHECK_THAT(refusal("{" + entry("a", "U8", ones(limits::dimensions + 1), 0, 1) + "}", 1),
+             Contains("tensor \"a\"") && Contains("the shape has 4097 dimensions; at most 4096 are allowed"));
+}
