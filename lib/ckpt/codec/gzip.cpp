@@ -46,7 +46,7 @@ std::vector<std::byte> gunzip_head(std::span<const std::byte> head, std::size_t 
   stream.avail_out = static_cast<uInt>(out.size());
   const int code = ::inflate(&stream, Z_SYNC_FLUSH);
   if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) return {};
-  out.resize(out.size() - stream.avail_out);
+  out.resize(stream.total_out);
   return out;
 }
 

@@ -99,7 +99,7 @@ std::optional<Regex::Match> Regex::find(std::string_view subject, std::size_t fr
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i)
     if (offsets[2 * i] != PCRE2_UNSET) match[i] = {offsets[2 * i], offsets[2 * i + 1]};
   // `\K` in a look-ahead can put the end before the beginning.
-  if (match[0]->second < match[0]->first)
+  if (offsets[1] < offsets[0])
     fail(ErrorKind::usage, "the pattern `{}` ends before it begins", printable(pattern_));
   return match;
 }

@@ -92,7 +92,7 @@ void read_pax(std::string_view text, std::uint64_t at, Extension& out) {
 bool is_header(std::span<const std::byte> block) {
   if (block.size() < block_size || is_zero(block.first(block_size))) return false;
   const std::optional<std::uint64_t> stated = number(block, 148, 8);
-  std::uint64_t sum = 8 * static_cast<unsigned>(' ');
+  std::uint64_t sum = 8 * std::uint64_t{' '};
   for (std::size_t i = 0; i < block_size; ++i)
     if (i < 148 || i >= 156) sum += std::to_integer<std::uint64_t>(block[i]);
   return stated == sum;

@@ -41,9 +41,10 @@ std::string unicode_escape(std::string_view character) {
 std::optional<std::uint32_t> take_code_unit(std::string_view& text) {
   std::uint32_t code = 0;
   if (text.size() < 4) return std::nullopt;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + 4, code, 16);
-  if (error != std::errc() || end != text.data() + 4) return std::nullopt;
-  text.remove_prefix(4);
+  const std::string_view digits = text.substr(0, 4);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  text.remove_prefix(digits.size());
   return code;
 }
 

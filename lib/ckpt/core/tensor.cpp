@@ -14,7 +14,7 @@ namespace ckpt {
 
 std::optional<std::uint64_t> element_count(const Shape& shape) {
   std::uint64_t count = 1;
-  for (std::uint64_t size : shape) {
+  for (const std::uint64_t size : shape) {
     const std::optional<std::uint64_t> product = checked_multiply(count, size);
     if (!product) return std::nullopt;
     count = *product;

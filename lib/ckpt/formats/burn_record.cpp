@@ -254,7 +254,7 @@ class MsgpackRecord {
           i == 0 && item.count >= 2 && (key == "bytes" || key == "value" || key == "shape" || key == "dtype");
       if (begins_tensor) return tensor(path, key_item, item.count, std::nullopt, depth);
       if (i == 0 && key == "id" && item.count == 2) {
-        Item value = reader_.next();
+        const Item value = reader_.next();
         if (value.kind == Kind::text) id = value.text;
         else node(join(path, key), value, depth + 1);
         continue;

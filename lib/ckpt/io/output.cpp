@@ -43,7 +43,8 @@ std::string follow_links(std::string path) {
     if (length <= 0) return path;
     const std::string name(link, static_cast<std::size_t>(length));
     const std::size_t slash = path.find_last_of('/');
-    path = name.front() == '/' || slash == std::string::npos ? name : path.substr(0, slash + 1) + name;
+    if (name.front() == '/' || slash == std::string::npos) path = name;
+    else path.replace(slash + 1, std::string::npos, name);
   }
 }
 

@@ -18,7 +18,7 @@ struct Sha256::State {
   };
   std::unique_ptr<EVP_MD_CTX, Free> context{EVP_MD_CTX_new()};
 
-  void begin() {
+  void begin() const {
     // Where libcrypto could not set itself up for want of memory, it would follow a null pointer.
     if (OSSL_LIB_CTX_get0_global_default() == nullptr) throw std::bad_alloc();
     if (!context || EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1)

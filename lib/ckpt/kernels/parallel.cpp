@@ -42,6 +42,17 @@ class Work {
   std::size_t failed_ = 0;
 };
 
+/// All threads but this one; fewer where the system gives no more, as those that run do all of it.
+std::vector<std::jthread> start(std::size_t threads, Work& work) {
+  std::vector<std::jthread> others;
+  try {
+    while (others.size() + 1 < threads) others.emplace_back([&work] { work.run(); });
+  } catch (const std::system_error&) {
+    return others;
+  }
+  return others;
+}
+
 }  // namespace
 
 void in_parallel(const std::vector<std::size_t>& order,
@@ -49,13 +60,7 @@ void in_parallel(const std::vector<std::size_t>& order,
   if (threads == 0) threads = std::max(std::thread::hardware_concurrency(), 1U);
   Work work(order, make_task);
   {
-    std::vector<std::jthread> others;
-    try {
-      for (std::size_t i = 1; i < std::min<std::size_t>(threads, order.size()); ++i)
-        others.emplace_back([&work] { work.run(); });
-    } catch (const std::system_error&) {
-      // The system gives no more threads: those that run do all of it.
-    }
+    const std::vector<std::jthread> others = start(std::min<std::size_t>(threads, order.size()), work);
     work.run();
   }
   work.rethrow();

@@ -38,7 +38,7 @@ std::string laid_out(std::string_view scientific, double value) {
     out = digits + std::string(static_cast<std::size_t>(exponent + 1 - count), '0') + ".0";
   } else {
     out = digits;
-    out.insert(static_cast<std::size_t>(exponent + 1), ".");
+    out.insert(static_cast<std::size_t>(exponent) + 1, ".");
   }
   return (is_negative ? "-" : "") + out;
 }

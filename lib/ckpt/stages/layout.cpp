@@ -116,7 +116,7 @@ class Layout {
   }
 
   LaidOut run() {
-    std::vector<Tensor> tensors = std::move(checkpoint_.tensors);
+    const std::vector<Tensor> tensors = std::move(checkpoint_.tensors);
     sources_ = &tensors;
     for (const Tensor& tensor : tensors) {
       if (report_.direction == Direction::pytorch_to_burn) to_burn(tensor);

@@ -33,7 +33,7 @@ RuleText split_rule(std::string_view line) {
 }
 
 Rule parse_rule(std::string_view line) {
-  RuleText halves = split_rule(line);
+  const RuleText halves = split_rule(line);
   if (halves.left.empty())
     throw Error(ErrorKind::usage, fmt::format("the rule `{}` has no pattern", printable(line)))
         .with_hint("write PATTERN => REPLACEMENT");

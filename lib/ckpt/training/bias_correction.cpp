@@ -8,10 +8,11 @@ namespace {
 /// What Rust's `powi` compiles to: LLVM's `__powisf2`, squaring and multiplying, every product rounded.
 float power(float base, std::uint64_t exponent) {
   float result = 1;
-  for (;; base *= base) {
+  while (true) {
     if ((exponent & 1U) != 0) result *= base;
     exponent /= 2;
     if (exponent == 0) return result;
+    base *= base;
   }
 }
 

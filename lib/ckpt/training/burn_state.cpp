@@ -237,8 +237,9 @@ std::optional<RecordKey> parse_record_key(std::string_view key) {
   const std::size_t dot = key.find('.');
   if (dot == key.npos || dot == 0) return std::nullopt;
   RecordKey result;
-  const auto [end, error] = std::from_chars(key.data(), key.data() + dot, result.id);
-  if (error != std::errc() || end != key.data() + dot) return std::nullopt;
+  const std::string_view digits = key.substr(0, dot);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), result.id);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
   result.path = key.substr(dot + 1);
   return result;
 }

@@ -229,7 +229,7 @@ zip::Archive read_directory(const Bytes& source, Damage damage, std::vector<std:
 
 }  // namespace
 
-Opened open_archive(Bytes source, Damage damage) {
+Opened open_archive(const Bytes& source, Damage damage) {
   Opened out;
   const zip::Archive archive = read_directory(source, damage, out.notes);
   if (archive.members().empty())

@@ -55,8 +55,7 @@ bool Reach::holds_tensors(NodeId start) {
       continue;
     }
     const NodeId part = frame.parts[frame.next++];
-    if (tensors_.is_tensor(part)) frame.found = true;
-    else if (states_[part] == State::with) frame.found = true;
+    if (tensors_.is_tensor(part) || states_[part] == State::with) frame.found = true;
     else if (states_[part] == State::unknown) enter(part);
   }
 }

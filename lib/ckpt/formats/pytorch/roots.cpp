@@ -90,9 +90,9 @@ class Finder {
       // A stack instead of recursion: places nest as deep as the file says. Children are pushed last first.
       std::vector<Task> tasks{{0, "", places_.front().is_optimizer ? Role::optimizer : Role::model}};
       while (!tasks.empty()) {
-        Task task = std::move(tasks.back());
+        const Task task = std::move(tasks.back());
         tasks.pop_back();
-        visit(std::move(task), tasks);
+        visit(task, tasks);
       }
     }
     return std::move(roots_);
@@ -109,7 +109,7 @@ class Finder {
     roots_.push_back({task.key, task.role, totals_[task.place].first, totals_[task.place].second});
   }
 
-  void visit(Task task, std::vector<Task>& tasks) {
+  void visit(const Task& task, std::vector<Task>& tasks) {
     const Place& place = places_[task.place];
     const std::vector<std::size_t>& children = children_[task.place];
     if (task.role == Role::optimizer || place.is_module) return record(task);

@@ -174,7 +174,7 @@ std::map<std::string, StoredTensor, std::less<>> read_tensors(Reader reader, con
 
 }  // namespace
 
-Opened open_tar(Bytes source) {
+Opened open_tar(const Bytes& source) {
   std::map<std::string, Bytes, std::less<>> members;
   const tar::Archive archive = tar::read_archive(*source);
   for (const tar::Member& member : archive.members) {
