@@ -275,3 +275,34 @@ TEST_CASE("marks are dropped with what stands on them, memos are set and used in
   graph = parse_body("K\x01K\x02K\x03\x87");
   CHECK(graph.integer(graph.children(graph.root())[2]) == 3);
 }
+
+TEST_CASE("escapes of protocol 0 are Python's, and malformed ones are refused") {
+  const auto text = [](const std::string& opcodes) {
+    const Graph graph = parse_body(opcodes);
+    return std::string(graph.text(graph.root()));
+  };
+  CHECK(text(R"(S'\r\t\a\b\f\v\\\"')"
+             "\n") == "\r\t\a\b\f\v\\\"");
+  CHECK(text(R"(S'\q\9')"
+             "\n") == R"(\q\9)");  // no escapes: they stay, as in Python
+  CHECK(text(R"(S'\0\7x\1234')"
+             "\n") == std::string("\0\7x\123"
+                                  "4",
+                                  5));
+  CHECK(text(R"(S"it's")"
+             "\n") == "it's");
+  CHECK(text(R"(S'\x7F\xfe')"
+             "\n") == "\x7f\xfe");
+  for (const char* bad : {R"(S'\x7')", R"(S'\xg0')", R"(S'\')", "S'", "S'abc\"", "Sabc", "S"}) {
+    CAPTURE(bad);
+    CHECK_THAT(error_of(std::string(bad) + "\n."), Catch::Contains("not quoted rightly"));
+  }
+  CHECK(text("V\\U0001F600\n") == "\xF0\x9F\x98\x80");
+  CHECK(text("V\\uD83D\n") == "\xED\xA0\xBD");  // half of a pair stays what it is
+  CHECK(text("Va\\qb\\\n") == "a\\qb\\");
+  CHECK(text("V\\u20ac\n") == "\xE2\x82\xAC");
+  for (const char* bad : {"V\\u12", "V\\u12g4", "V\\U00110000", "V\\U1234"}) {
+    CAPTURE(bad);
+    CHECK_THAT(error_of(std::string(bad) + "\n."), Catch::Contains("malformed escape"));
+  }
+}
