@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -186,9 +185,6 @@ void find_broken_ties(const Fit& fit, std::vector<Finding>& findings) {
                                       printable(tensor.name), printable(tensor.tied_to))});
   }
 }
-
-/// `99.5`: never more than there is.
-std::string percent(double share) { return fmt::format("{:.1f} %", std::floor(share * 1000) / 10); }
 
 /// `99.5%` or `0.995`.
 double parse_share(const std::string& text) {

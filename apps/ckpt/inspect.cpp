@@ -213,10 +213,10 @@ void print_document(const std::string& file, const Checkpoint& checkpoint, const
   fmt::print("\n{}, {}, {} of data{}\n", count(checkpoint.tensors.size(), "tensor"),
              count(sum.parameters, "parameter"), human_size(sum.bytes),
              types.empty() ? "" : " (" + types + ")");
-  if (const StorageUse use = storage_use(checkpoint.tensors);
-      has_storages(checkpoint) && use.used < use.stored)
-    fmt::print("of {} in storages the tensors use {}; a conversion leaves the rest behind\n",
-               human_size(use.stored), human_size(use.used));
+  if (has_storages(checkpoint))
+    if (const StorageUse use = storage_use(checkpoint.tensors); use.used < use.stored)
+      fmt::print("of {} in storages the tensors use {}; a conversion leaves the rest behind\n",
+                 human_size(use.stored), human_size(use.used));
   if (options.id) {
     const Identity identity = identify(checkpoint, options.writing.resources.parse());
     fmt::print("id          {}\nweights id  {}\n", hex(identity.id), hex(identity.weights_id));

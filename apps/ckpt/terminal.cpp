@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <utility>
 
@@ -101,6 +102,8 @@ std::string grouped(std::uint64_t number) {
   for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
   return digits;
 }
+
+std::string percent(double share) { return fmt::format("{:.1f} %", std::floor(share * 1000) / 10); }
 
 std::string count(std::uint64_t number, std::string_view noun) {
   return fmt::format("{} {}{}", grouped(number), noun, number == 1 ? "" : "s");

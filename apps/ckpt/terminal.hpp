@@ -75,6 +75,8 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows, cons
 /// `1 tensor`, `2 tensors`; thousands are set apart: `12,345 tensors`.
 std::string count(std::uint64_t number, std::string_view noun);
 std::string grouped(std::uint64_t number);
+/// `99.5 %`: never more than there is.
+std::string percent(double share);
 
 /// Up to `at_most` names, printable, and how many more there are; all of them when verbose.
 std::string some_names(const std::vector<std::string>& names, const Talk& talk, std::size_t at_most = 10);

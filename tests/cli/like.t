@@ -52,7 +52,7 @@ metadata
   ckpt.layout  burn
   format       pt
 $ ckpt convert testdata/safetensors/linear.safetensors g.bpk --rename '^fc => fc1' --like testdata/burnpack/net.bpk --adapter pytorch-to-burn
-ckpt: testdata/safetensors/linear.safetensors: the result does not fit testdata/burnpack/net.bpk: 2 missing: fc.weight, fc.bias; 2 unused: fc1.weight, fc1.bias; 28.6 % of its parameters are covered
+ckpt: testdata/safetensors/linear.safetensors: the result does not fit testdata/burnpack/net.bpk: 2 missing: fc.weight, fc.bias; 2 unused: fc1.weight, fc1.bias; 28.5 % of its parameters are covered
 hint: --rename '^fc1\. => fc.' explains 2 of 2; fc.weight may be fc1.weight; fc.bias may be fc1.bias
 [1]
 $ ckpt convert testdata/safetensors/linear.safetensors g.bpk --exclude head --like testdata/burnpack/net.bpk --adapter pytorch-to-burn --allow-missing=head

@@ -99,7 +99,7 @@ $ ckpt diff wide.safetensors tall.safetensors --json | grep -A 24 different
 $ python3 make.py layers.safetensors F32 '[2,3]' layers.0.gate_proj.weight layers.1.gate_proj.weight layers.2.gate_proj.weight
 $ python3 make.py gateproj.safetensors F32 '[2,3]' layers.0.gateproj.weight layers.1.gate_proj.weight layers.2.gate_proj.weight
 $ ckpt convert layers.safetensors out.safetensors --like gateproj.safetensors
-ckpt: layers.safetensors: the result does not fit gateproj.safetensors: 1 missing: layers.0.gateproj.weight; 1 unused: layers.0.gate_proj.weight; 66.7 % of its parameters are covered
+ckpt: layers.safetensors: the result does not fit gateproj.safetensors: 1 missing: layers.0.gateproj.weight; 1 unused: layers.0.gate_proj.weight; 66.6 % of its parameters are covered
 hint: --rename '^layers\.0\.gate_proj\. => layers.0.gateproj.' explains 1 of 1; layers.0.gateproj.weight may be layers.0.gate_proj.weight
 [1]
 

@@ -34,7 +34,8 @@
 #define CALLS(X)                                                                                                  \
   X(open) X(close) X(read) X(pread) X(write) X(pwrite) X(copy_file_range) X(fsync) X(lseek) X(linkat) X(link)     \
   X(rename) X(unlink) X(stat) X(lstat) X(fstat) X(access) X(realpath) X(fchmod) X(mkdir) X(rmdir) X(opendir)      \
-  X(readdir) X(flock) X(dup) X(tmpfile) X(fwrite) X(fflush) X(malloc) X(pthread_create)
+  X(readdir) X(flock) X(dup) X(tmpfile) X(fwrite) X(fflush) X(malloc)         \
+  X(aligned_alloc) X(pthread_create)
 
 #define NUMBER(name) CALL_##name,
 enum { CALLS(NUMBER) CALL_COUNT };
@@ -223,9 +224,13 @@ int open(const char* path, int flags, ...) {
   return file;
 }
 
-// The C library's own allocator, by the name that it keeps for this. `dlsym` allocates.
+// The C library's own allocator, by the names that it keeps for this. `dlsym` allocates.
 extern void* __libc_malloc(size_t size);
 void* malloc(size_t size) { return look(CALL_malloc) == FAIL ? NULL : __libc_malloc(size); }
+extern void* __libc_memalign(size_t alignment, size_t size);
+void* aligned_alloc(size_t alignment, size_t size) {
+  return look(CALL_aligned_alloc) == FAIL ? NULL : __libc_memalign(alignment, size);
+}
 
 static int (*real_main)(int, char**, char**);
 

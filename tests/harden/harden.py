@@ -509,12 +509,13 @@ class Harness:
         chance = random.Random(self.options.seed)
         tasks = []
         for job in self.jobs:
-            count = job.counts["malloc"]
             wanted = 8 if self.short else 60
             over_old = bool(job.expected)
-            for number in chance.sample(range(1, count + 1), min(wanted, count)):
-                for lasts in ("", "+"):
-                    tasks.append((self.fault, job, f"malloc:{number}:{errno.ENOMEM}{lasts}", "", over_old))
+            for call in ("malloc", "aligned_alloc"):
+                count = job.counts.get(call, 0)
+                for number in chance.sample(range(1, count + 1), min(wanted, count)):
+                    for lasts in ("", "+"):
+                        tasks.append((self.fault, job, f"{call}:{number}:{errno.ENOMEM}{lasts}", "", over_old))
         self.in_parallel(tasks)
 
         least = self.least_address_space(self.jobs[0])

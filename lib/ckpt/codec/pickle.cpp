@@ -9,6 +9,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cstdlib>
 #include <initializer_list>
 #include <utility>
 
@@ -176,6 +177,8 @@ NodeId Machine::real_line() {
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error == std::errc::invalid_argument || end != digits.data() + digits.size())
     fail(ErrorKind::corrupt, "a number whose digits are not digits");
+  // Beyond the range of a double: infinity, or zero, as Python reads it.
+  if (error == std::errc::result_out_of_range) value = std::strtod(std::string(digits).c_str(), nullptr);
   return build_.real(value, at_);
 }
 

@@ -119,11 +119,4 @@ std::optional<std::string> encode_latin1(std::string_view utf8) {
   return out;
 }
 
-std::string decode_latin1(std::string_view bytes) {
-  std::string out;
-  out.reserve(bytes.size());
-  for (const char c : bytes) append_utf8(out, static_cast<unsigned char>(c));
-  return out;
-}
-
 }  // namespace ckpt::pickle

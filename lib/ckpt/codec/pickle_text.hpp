@@ -16,7 +16,4 @@ std::optional<std::string> decode_quoted(std::string_view line);
 /// UTF-8 text whose code points are all below 256 as one byte each, as `latin1` encodes.
 std::optional<std::string> encode_latin1(std::string_view utf8);
 
-/// Latin-1 bytes as UTF-8.
-std::string decode_latin1(std::string_view bytes);
-
 }  // namespace ckpt::pickle

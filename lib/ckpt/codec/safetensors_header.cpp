@@ -4,6 +4,7 @@
 
 #include "ckpt/codec/json_document.hpp"
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
 
 namespace ckpt {
@@ -55,6 +56,9 @@ Shape shape_of(const dom::element& element) {
   dom::array array;
   if (element.get(array) != simdjson::SUCCESS)
     fail(ErrorKind::corrupt, "shape is {} instead of a list", kind(element));
+  if (array.size() > limits::dimensions)
+    fail(ErrorKind::corrupt, "the shape has {} dimensions; at most {} are allowed", array.size(),
+         limits::dimensions);
   Shape shape;
   shape.reserve(array.size());
   for (const dom::element size : array) shape.push_back(whole_number(size, "shape"));

@@ -39,7 +39,7 @@ struct Range {
 };
 
 std::uint64_t covered(std::vector<Range> ranges) {
-  std::ranges::sort(ranges, {}, &Range::begin);
+  if (!std::ranges::is_sorted(ranges, {}, &Range::begin)) std::ranges::sort(ranges, {}, &Range::begin);
   std::uint64_t bytes = 0;
   std::uint64_t done = 0;
   for (const auto& [begin, end] : ranges) {
@@ -56,7 +56,8 @@ std::vector<std::size_t> first_at_same_place(const std::vector<Tensor>& tensors)
   std::vector<std::size_t> order(tensors.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto tensor_of = [&](std::size_t i) { return &tensors[i]; };
-  std::ranges::stable_sort(order, PlaceOrder(), tensor_of);
+  if (!std::ranges::is_sorted(order, PlaceOrder(), tensor_of))
+    std::ranges::stable_sort(order, PlaceOrder(), tensor_of);
   std::vector<std::size_t> first(tensors.size());
   std::size_t run = 0;  // the first in `order` of those that the last one was compared with
   for (std::size_t at = 0; at < order.size(); ++at) {

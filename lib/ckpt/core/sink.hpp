@@ -30,7 +30,7 @@ class Sink {
   virtual void place(std::uint64_t ahead, std::span<const std::byte> bytes) {
     static_cast<void>(ahead), static_cast<void>(bytes);
   }
-  /// Appends `size` bytes, all of which were placed.
+  /// Appends `size` bytes, all of which were placed. They will not change any more.
   virtual void append_placed(std::uint64_t size) { static_cast<void>(size); }
 };
 

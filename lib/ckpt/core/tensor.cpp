@@ -48,6 +48,10 @@ std::uint64_t Tensor::byte_size() const {
 
 std::uint64_t Tensor::elements() const { return element_count(shape).value(); }
 
+bool Tensor::is_plain() const noexcept {
+  return view.source && !view.strides && !view.big_endian && pieces.empty() && dtype == view.stored;
+}
+
 View make_strided_view(Bytes source, std::uint64_t offset, const Shape& shape,
                        const std::vector<std::uint64_t>& strides, DType dtype) {
   const unsigned size = element_size(dtype);

@@ -58,6 +58,9 @@ struct Tensor {
   /// this does not overflow.
   std::uint64_t byte_size() const;
   std::uint64_t elements() const;
+  /// Whether the bytes to deliver lie as one range in the source: neither strided nor cast, joined or
+  /// big-endian.
+  bool is_plain() const noexcept;
 };
 
 /// Makes the view for `shape` and `strides` over `source`, with `strides` left out where they are

@@ -118,36 +118,50 @@ std::string join(const std::string& path, std::string_view name) {
   return path.empty() ? std::string(name) : path + "." + std::string(name);
 }
 
-/// Numbers of the settings' type as little-endian bytes.
-std::vector<std::byte> encode_numbers(const std::vector<double>& numbers, DType dtype,
+void check_dimensions(const std::string& path, std::uint64_t count) {
+  if (count > limits::dimensions)
+    fail(ErrorKind::corrupt, "tensor {} has {} dimensions; {} are the limit", printable(path), count,
+         limits::dimensions);
+}
+
+/// Numbers of the settings' type as little-endian bytes. A `long double` holds every number of either
+/// encoding.
+std::vector<std::byte> encode_numbers(const std::vector<long double>& numbers, DType dtype,
                                       const std::string& name) {
   std::vector<std::byte> out;
   const auto put = [&out](const auto& value) {
     const auto* bytes = reinterpret_cast<const std::byte*>(&value);
     out.insert(out.end(), bytes, bytes + sizeof value);
   };
-  for (const double number : numbers) {
+  const auto put_integer = [&]<typename Integer>(Integer /*type*/, long double number) {
+    using Limits = std::numeric_limits<Integer>;
+    if (!(number >= Limits::min() && number <= Limits::max()) || number != std::trunc(number))
+      fail(ErrorKind::corrupt, "tensor {}: {} is no number of {}", printable(name),
+           static_cast<double>(number), ckpt::name(dtype));
+    put(static_cast<Integer>(number));
+  };
+  for (const long double number : numbers) {
     switch (dtype) {
       case DType::f64:
-        put(number);
+        put(static_cast<double>(number));
         break;
       case DType::f32:
         put(static_cast<float>(number));
         break;
       case DType::boolean:
-        put(static_cast<std::uint8_t>(number != 0));
+        put_integer(bool{}, number);
         break;
       case DType::i64:
-        put(static_cast<std::int64_t>(number));
+        put_integer(std::int64_t{}, number);
         break;
       case DType::i32:
-        put(static_cast<std::int32_t>(number));
+        put_integer(std::int32_t{}, number);
         break;
       case DType::i16:
-        put(static_cast<std::int16_t>(number));
+        put_integer(std::int16_t{}, number);
         break;
       case DType::i8:
-        put(static_cast<std::int8_t>(number));
+        put_integer(std::int8_t{}, number);
         break;
       default:
         fail(ErrorKind::unsupported, "tensor {}: a list of {} numbers is not read", printable(name),
@@ -276,7 +290,7 @@ class MsgpackRecord {
               const std::optional<std::string>& id, unsigned depth) {
     std::optional<Item> bytes;
     std::optional<Item> shape_item;
-    std::optional<std::vector<double>> numbers;
+    std::optional<std::vector<long double>> numbers;
     bool is_integer = true;
     bool is_boolean = false;
     Shape shape;
@@ -292,12 +306,11 @@ class MsgpackRecord {
           const Item number = reader_.next();
           is_integer = is_integer && number.kind != Kind::real;
           is_boolean = is_boolean || number.kind == Kind::boolean;
-          numbers->push_back(to_double(number, path));
+          numbers->push_back(to_number(number, path));
         }
         if (key_item.text == "bytes") throw_list_of_bytes(path, value.offset);
       } else if (key_item.text == "shape" && value.kind == Kind::array) {
-        if (value.count > limits::dimensions)
-          fail(ErrorKind::corrupt, "offset {}: {} dimensions", value.offset, value.count);
+        check_dimensions(path, value.count);
         for (std::uint64_t n = 0; n < value.count; ++n)
           shape.push_back(expect(Kind::unsigned_integer, "a dimension").natural);
         shape_item = value;
@@ -333,14 +346,14 @@ class MsgpackRecord {
          printable(path));
   }
 
-  static double to_double(const Item& item, const std::string& path) {
+  static long double to_number(const Item& item, const std::string& path) {
     switch (item.kind) {
       case Kind::real:
         return item.real;
       case Kind::signed_integer:
-        return static_cast<double>(item.integer);
+        return static_cast<long double>(item.integer);
       case Kind::unsigned_integer:
-        return static_cast<double>(item.natural);
+        return static_cast<long double>(item.natural);
       case Kind::boolean:
         return item.boolean ? 1 : 0;
       default:
@@ -393,8 +406,10 @@ class JsonRecord {
 
   void tensor(const std::string& path, const Value& value, const std::optional<std::string>& id) {
     Shape shape;
-    if (const auto* sizes = value.find("shape")->as<Value::Array>())
-      for (const Value& size : *sizes) shape.push_back(natural(size, path));
+    const auto* sizes = value.find("shape")->as<Value::Array>();
+    if (sizes == nullptr) fail(ErrorKind::corrupt, "tensor {}: its shape is no list", printable(path));
+    check_dimensions(path, sizes->size());
+    for (const Value& size : *sizes) shape.push_back(natural(size, path));
     const Value* bytes = value.find("bytes");
     const auto* list = (bytes != nullptr ? bytes : value.find("value"))->as<Value::Array>();
     if (list == nullptr) fail(ErrorKind::corrupt, "tensor {}: its data is no list", printable(path));
@@ -412,11 +427,11 @@ class JsonRecord {
         data.push_back(static_cast<std::byte>(number));
       }
     } else {
-      std::vector<double> numbers;
+      std::vector<long double> numbers;
       bool is_integer = !list->empty();
       bool is_boolean = false;
       for (const Value& number : *list) {
-        is_integer = is_integer && number.as<double>() == nullptr;
+        is_integer = is_integer && number.as<double>() == nullptr && !number.is_null();
         is_boolean = is_boolean || number.as<bool>() != nullptr;
         numbers.push_back(real(number, path));
       }
@@ -437,10 +452,10 @@ class JsonRecord {
          json::dump(value).substr(0, 40));
   }
 
-  static double real(const Value& value, const std::string& path) {
+  static long double real(const Value& value, const std::string& path) {
     if (const auto* number = value.as<double>()) return *number;
-    if (const auto* number = value.as<std::int64_t>()) return static_cast<double>(*number);
-    if (const auto* number = value.as<std::uint64_t>()) return static_cast<double>(*number);
+    if (const auto* number = value.as<std::int64_t>()) return static_cast<long double>(*number);
+    if (const auto* number = value.as<std::uint64_t>()) return static_cast<long double>(*number);
     if (const auto* flag = value.as<bool>()) return *flag ? 1 : 0;
     if (value.is_null())
       return std::numeric_limits<double>::quiet_NaN();  // serde_json writes NaN and infinities so

@@ -21,8 +21,6 @@ namespace {
 
 // Between two looks at the cancellation flag; large enough that the call itself costs nothing.
 constexpr std::uint64_t step = 8U << 20;
-// The disk begins with what is written whenever that is this much: `flush` has little left to wait for.
-constexpr std::uint64_t writeback_step = 8U << 20;
 
 [[noreturn]] void fail_with_errno(std::string_view what) {
   fail(ErrorKind::io, "{}: {}", what, std::strerror(errno));
@@ -73,6 +71,7 @@ AtomicOutput::AtomicOutput(std::string path, Options options)
       return;
     }
     open_temporary();
+    writeback_.emplace(descriptor_.get());
     if (exists) static_cast<void>(::fchmod(descriptor_.get(), status.st_mode & 07777));
   } catch (Error& error) {
     throw error.in_file(path_);
@@ -117,11 +116,7 @@ void AtomicOutput::check_cancelled() const {
 
 void AtomicOutput::advance(std::uint64_t size) {
   end_ += size;
-  if (is_special_ || end_ - given_to_disk_ < writeback_step) return;
-  // Only a hint: what goes wrong here goes wrong in `flush` again, which tells.
-  static_cast<void>(::sync_file_range(descriptor_.get(), static_cast<off64_t>(given_to_disk_),
-                                      static_cast<off64_t>(end_ - given_to_disk_), SYNC_FILE_RANGE_WRITE));
-  given_to_disk_ = end_;
+  if (writeback_) writeback_->advance(end_);
 }
 
 void AtomicOutput::write(std::span<const std::byte> bytes) {

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "ckpt/core/sink.hpp"
 #include "ckpt/io/descriptor.hpp"
+#include "ckpt/io/writeback.hpp"
 
 namespace ckpt {
 
@@ -59,8 +61,8 @@ class AtomicOutput final : public Sink {
   std::string temporary_;  // name of the temporary file; empty while it has none
   Options options_;
   Descriptor descriptor_;
-  std::uint64_t end_ = 0;  // of what was appended; where the descriptor stands, too
-  std::uint64_t given_to_disk_ = 0;  // of what was appended, what the disk has been told to write
+  std::optional<Writeback> writeback_;  // not of a device or pipe
+  std::uint64_t end_ = 0;               // of what was appended; where the descriptor stands, too
   bool is_flushed_ = false;
   bool is_special_ = false;  // a device or pipe: no temporary file, nothing to rename
 };

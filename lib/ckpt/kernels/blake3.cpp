@@ -195,14 +195,16 @@ void compress_by_4(const std::byte* inputs, const Task& task, Value* out) {
   compress_all<4>(inputs, task, out);
 }
 
-/// The widest vectors that the machine has.
-const auto compress_sixteen = [] {
+using Compress = void (*)(const std::byte*, const Task&, Value*);
+
+/// With the widest vectors of at most `lanes` words that the machine has.
+Compress compress_sixteen([[maybe_unused]] unsigned lanes) {
 #ifdef CKPT_TARGET
-  if (__builtin_cpu_supports("avx512f")) return compress_by_16;
-  if (__builtin_cpu_supports("avx2")) return compress_by_8;
+  if (lanes >= 16 && __builtin_cpu_supports("avx512f")) return compress_by_16;
+  if (lanes >= 8 && __builtin_cpu_supports("avx2")) return compress_by_8;
 #endif
   return compress_by_4;
-}();
+}
 
 // --- the tree --------------------------------------------------------------------------------------
 
@@ -227,17 +229,18 @@ Value hash_pair(const Value* children, std::uint32_t flags) {
   return std::bit_cast<Value>(h);
 }
 
-std::vector<Value> hash_chunks(std::span<const std::byte> bytes, std::uint64_t counter) {
+std::vector<Value> hash_chunks(std::span<const std::byte> bytes, std::uint64_t counter, unsigned lanes) {
+  const Compress compress_each = compress_sixteen(lanes);
   std::vector<Value> values((bytes.size() + chunk_size - 1) / chunk_size);
   std::size_t done = 0;
   for (; bytes.size() >= at_once * chunk_size; bytes = bytes.subspan(at_once * chunk_size), done += at_once)
-    compress_sixteen(bytes.data(),
-                     {.blocks = chunk_size / block_size,
-                      .counter = counter + done,
-                      .counts = true,
-                      .first = chunk_start,
-                      .last = chunk_end},
-                     values.data() + done);
+    compress_each(bytes.data(),
+                  {.blocks = chunk_size / block_size,
+                   .counter = counter + done,
+                   .counts = true,
+                   .first = chunk_start,
+                   .last = chunk_end},
+                  values.data() + done);
   for (; !bytes.empty(); ++done) {
     const std::size_t size = std::min(bytes.size(), chunk_size);
     values[done] = hash_chunk(bytes.first(size), counter + done);
@@ -248,13 +251,14 @@ std::vector<Value> hash_chunks(std::span<const std::byte> bytes, std::uint64_t c
 
 /// Pairs become their parents, level by level, until `left` values are left; what has no partner goes up as
 /// it is. That is the paper's tree, in which every left child is full.
-void reduce(std::vector<Value>& values, std::size_t left) {
+void reduce(std::vector<Value>& values, std::size_t left, unsigned lanes) {
+  const Compress compress_each = compress_sixteen(lanes);
   while (values.size() > left) {
     const std::size_t parents = values.size() / 2;
     std::size_t done = 0;
     for (; parents - done >= at_once; done += at_once) {
       std::array<Value, at_once> sixteen;
-      compress_sixteen(values[2 * done].data(), {.flags = parent}, sixteen.data());
+      compress_each(values[2 * done].data(), {.flags = parent}, sixteen.data());
       std::ranges::copy(sixteen, values.begin() + static_cast<std::ptrdiff_t>(done));
     }
     for (; done < parents; ++done) values[done] = hash_pair(&values[2 * done], parent);
@@ -266,8 +270,8 @@ void reduce(std::vector<Value>& values, std::size_t left) {
 }  // namespace
 
 void Blake3::hash_span(std::span<const std::byte> bytes) {
-  std::vector<Value> values = hash_chunks(bytes, hashed_ / chunk_size);
-  reduce(values, 1);
+  std::vector<Value> values = hash_chunks(bytes, hashed_ / chunk_size, lanes_);
+  reduce(values, 1, lanes_);
   spans_.push_back(values.front());
   hashed_ += bytes.size();
 }
@@ -302,16 +306,16 @@ Blake3::Digest Blake3::finish() {
   if (spans_.empty() && buffer_.size() <= chunk_size) {
     digest = hash_chunk(buffer_, 0, root);
   } else {
-    std::vector<Value> values = hash_chunks(buffer_, hashed_ / chunk_size);
+    std::vector<Value> values = hash_chunks(buffer_, hashed_ / chunk_size, lanes_);
     if (!spans_.empty()) {
-      reduce(values, 1);
+      reduce(values, 1, lanes_);
       spans_.insert(spans_.end(), values.begin(), values.end());
       values = std::move(spans_);
     }
-    reduce(values, 2);
+    reduce(values, 2, lanes_);
     digest = hash_pair(values.data(), parent | root);
   }
-  *this = Blake3();
+  *this = Blake3(0, lanes_);
   return digest;
 }
 

@@ -18,8 +18,12 @@ class Blake3 {
   /// Bytes of the parts that a stream may be cut into.
   static constexpr std::uint64_t span = 256U << 10;
 
-  /// Begins `offset` bytes into the stream, a multiple of `span`.
-  explicit Blake3(std::uint64_t offset = 0) : hashed_(offset) {}
+  /// Words of the widest vectors that there is code for.
+  static constexpr unsigned most_lanes = 16;
+
+  /// Begins `offset` bytes into the stream, a multiple of `span`. Vectors have `lanes` words (4, 8 or 16) at
+  /// most, and no more than the machine has; the digest is the same.
+  explicit Blake3(std::uint64_t offset = 0, unsigned lanes = most_lanes) : hashed_(offset), lanes_(lanes) {}
 
   void update(std::span<const std::byte> bytes);
   /// Ends a part that others follow, a multiple of `span` bytes long.
@@ -32,7 +36,8 @@ class Blake3 {
  private:
   void hash_span(std::span<const std::byte> bytes);
 
-  std::uint64_t hashed_;           // bytes of the stream before those of `buffer_`
+  std::uint64_t hashed_;  // bytes of the stream before those of `buffer_`
+  unsigned lanes_;
   std::vector<Digest> spans_;      // the chaining values of the spans before
   std::vector<std::byte> buffer_;  // at most one span; the stream's last one stays here
 };

@@ -80,10 +80,7 @@ class Emitter {
 
  private:
   /// A plain range of which nobody needs to see the bytes.
-  bool is_moved(const Tensor& tensor) const {
-    return !plan_.needs_crc32 && !tensor.view.strides && !tensor.view.big_endian && tensor.pieces.empty() &&
-           tensor.dtype == tensor.view.stored;
-  }
+  bool is_moved(const Tensor& tensor) const { return !plan_.needs_crc32 && tensor.is_plain(); }
   bool is_read_ahead(const Tensor& tensor) const {
     return may_read_ahead_ && !is_moved(tensor) && tensor.byte_size() >= worth_a_thread;
   }
@@ -107,8 +104,13 @@ class Emitter {
     std::uint64_t taken = 0;
     while (taken < size) {
       const ReadAhead::Piece piece = ahead_->next();
-      taken += piece.bytes.size();
       auto [offset, run, step] = piece.placement;
+      // Nothing is missing before it: the disk can begin.
+      if (offset > appended && offset == taken) {
+        sink_.append_placed(taken - appended);
+        appended = taken;
+      }
+      taken += piece.bytes.size();
       if (offset == appended && run == piece.bytes.size()) {
         write(piece.bytes, crc);
         appended += run;

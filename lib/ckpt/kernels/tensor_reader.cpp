@@ -11,10 +11,9 @@
 namespace ckpt {
 namespace {
 
-// Plain ranges go through a piece that stays in the second-level cache on its way to the sink, and where they
-// are cast, together with what they become.
-constexpr std::uint64_t plain_piece = 4U << 20;
-constexpr std::uint64_t plain_cast_piece = 1U << 20;
+// Plain ranges go through a piece that stays in the second-level cache on its way to the sink, where they are
+// cast together with what they become.
+constexpr std::uint64_t plain_piece = 1U << 20;
 // What is gathered is read in blocks that stay in the second-level cache until they are copied.
 constexpr std::uint64_t source_block = 1U << 20;
 // A block of the source is read whole when a quarter of it is wanted, or when it is no larger than this.
@@ -71,14 +70,16 @@ void TensorReader::start_piece(const Tensor& tensor) {
   if (options_.in_any_order) plan_tiles();
 }
 
-/// Cuts a transposed matrix into tiles where a piece in order would take little of each row of the source:
-/// as square as the buffer allows, so that neither what is read nor what is written comes in crumbs.
+/// Cuts a transposed matrix into tiles where a piece in order would take little of each row of the source.
+/// Of each row no less is read at a time than is worth a call, or than makes the tile a square; all other
+/// room goes to what is written at a time, since a write costs more than a read.
 void TensorReader::plan_tiles() {
   if (dimensions_.size() != 2 || dimensions_[0].source_step != size_) return;
   if (level_ == 0 && (at_most_ * size_ >= least_run || at_most_ >= dimensions_[0].count)) return;
   const std::uint64_t elements = target_capacity_ / size_;
   const auto side = static_cast<std::uint64_t>(std::sqrt(static_cast<double>(elements)));
-  tile_columns_ = std::min(dimensions_[0].count, std::max(side, elements / dimensions_[1].count));
+  const std::uint64_t least = std::min(side, least_run / size_);
+  tile_columns_ = std::min(dimensions_[0].count, std::max(least, elements / dimensions_[1].count));
   tile_rows_ = std::min(dimensions_[1].count, elements / tile_columns_);
   // Lines a power of two apart would share few places of the caches.
   const std::uint64_t line = 64 / size_;
@@ -104,8 +105,7 @@ bool TensorReader::plan() {
 std::span<const std::byte> TensorReader::next() {
   if (!plan()) return {};
   try {
-    if (target_.size() < step_.bytes) target_.resize(step_.bytes);
-    const std::span<std::byte> piece = std::span(target_).first(step_.bytes);
+    const std::span<std::byte> piece = target_.take(step_.bytes);
     if (step_.block.empty()) tensor_->view.source->read_at(step_.source, piece);
     else gather(step_.source, piece.data(), step_.block);
     if (tensor_->view.big_endian) swap_bytes(piece, info(tensor_->view.stored).unit);
@@ -114,8 +114,7 @@ std::span<const std::byte> TensorReader::next() {
     placement_ = {step_.elements.offset * size, step_.elements.run * size, step_.elements.step * size};
     if (!is_cast_) return piece;
     const std::uint64_t cast_bytes = step_.bytes / size_ * size;
-    if (cast_.size() < cast_bytes) cast_.resize(cast_bytes);
-    const std::span<std::byte> cast = std::span(cast_).first(cast_bytes);
+    const std::span<std::byte> cast = cast_.take(cast_bytes);
     cast_elements(tensor_->view.stored, whole_->dtype, piece, cast, cast_statistics_);
     return cast;
   } catch (Error& error) {
@@ -124,7 +123,7 @@ std::span<const std::byte> TensorReader::next() {
 }
 
 void TensorReader::plan_plain() {
-  const std::uint64_t most = std::min(is_cast_ ? plain_cast_piece : plain_piece, target_capacity_);
+  const std::uint64_t most = std::min(plain_piece, target_capacity_);
   const std::uint64_t bytes =
       std::min(tensor_->view.bytes - done_, std::max<std::uint64_t>(most / 16 * 16, 16));
   const std::uint64_t elements = bytes / size_;
@@ -182,12 +181,12 @@ void TensorReader::gather(std::uint64_t source, std::byte* target, std::span<Dim
                           return d.count == 1 || d.source_step == d.target_step;
                         });
     if (is_run) return tensor_->view.source->read_at(source, {target, span});
-    if (source_.size() < span) source_.resize(span);
-    tensor_->view.source->read_at(source, std::span(source_).first(span));
+    const std::span<std::byte> together = source_.take(span);
+    tensor_->view.source->read_at(source, together);
     std::vector<CopyDimension> copy;
     copy.reserve(block.size());
     for (const Dimension& d : block) copy.push_back({d.count, d.source_step, d.target_step});
-    return copy_strided(target, source_.data(), copy, size_);
+    return copy_strided(target, together.data(), copy, size_);
   }
   const std::uint64_t count = widest->count;
   // Whole lines of the cache on the target's side, where the source's rows become its columns.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ckpt/core/tensor.hpp"
+#include "ckpt/kernels/buffer.hpp"
 #include "ckpt/kernels/cast.hpp"
 #include "ckpt/kernels/strided_copy.hpp"
 
@@ -68,9 +69,9 @@ class TensorReader {
   Options options_;
   std::uint64_t source_capacity_;
   std::uint64_t target_capacity_ = 0;  // of bytes as they are stored, room for their cast being left
-  std::vector<std::byte> source_;
-  std::vector<std::byte> target_;
-  std::vector<std::byte> cast_;
+  Buffer source_;
+  Buffer target_;
+  Buffer cast_;
   Step step_;
   Placement placement_;  // of the last piece
   CastStatistics cast_statistics_;

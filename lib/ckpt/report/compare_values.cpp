@@ -40,11 +40,6 @@ long double modulus(long double real, long double imaginary) {
 }
 
 /// Whether the tensor is one run of a source in the very bytes that a reader would deliver.
-bool is_plain(const Tensor& tensor) {
-  return tensor.pieces.empty() && !tensor.view.strides && !tensor.view.big_endian &&
-         tensor.view.stored == tensor.dtype && tensor.view.source;
-}
-
 /// What a run of numbers says, none of them NaN or infinite. Its lanes are put together at the end; maxima
 /// are kept as the bits of numbers that are not negative, which grow with them.
 struct Lanes {
@@ -101,7 +96,7 @@ ValueDifference ValueComparer::run(const Tensor& a, const Tensor& b) {
     difference_.max_abs = difference_.mean_abs = std::numeric_limits<double>::quiet_NaN();
     return difference_;
   }
-  if (a.dtype == b.dtype && is_plain(a) && is_plain(b)) compare_plain(a, b);
+  if (a.dtype == b.dtype && a.is_plain() && b.is_plain()) compare_plain(a, b);
   else compare_pieces(a, b);
   if (place_) difference_.at = unravel(*place_, a.shape);
   if (difference_.elements > 0)

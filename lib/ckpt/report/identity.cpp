@@ -17,7 +17,7 @@ namespace ckpt {
 namespace {
 
 // A piece stays in the second-level cache between the kernel's copy and the digest.
-constexpr std::uint64_t reader_memory = 2U << 20;
+constexpr std::uint64_t reader_memory = 1U << 20;
 // What a thread takes at once of a large tensor.
 constexpr std::uint64_t part_size = 32U << 20;
 static_assert(part_size % Blake3::span == 0);
@@ -31,8 +31,7 @@ struct Part {
 /// A tensor is cut where its bytes lie as they are to be digested.
 std::vector<Part> parts_of(const Tensor& tensor, std::size_t index) {
   const std::uint64_t size = tensor.byte_size();
-  const bool is_plain = !tensor.view.strides && tensor.pieces.empty() && tensor.dtype == tensor.view.stored;
-  if (!is_plain || size <= part_size) return {{index, 0, size}};
+  if (!tensor.is_plain() || size <= part_size) return {{index, 0, size}};
   std::vector<Part> parts;
   for (std::uint64_t at = 0; at < size; at += part_size)
     parts.push_back({index, at, std::min(part_size, size - at)});

@@ -33,7 +33,7 @@ struct MatchOptions {
   std::vector<Regex> allow_unused;   ///< of the source's, those that the target need not know
 };
 
-/// A tensor that both have, in another shape or type.
+/// A tensor that both have, in another shape or type; one that differs in both is told twice.
 struct Mismatch {
   std::string name;
   bool is_shape = false;  ///< otherwise the types differ

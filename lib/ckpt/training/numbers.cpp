@@ -64,6 +64,13 @@ Value coded(const Value& value) {
   return value;
 }
 
+/// Whether a text is a whole number in decimals: it will stand in JSON as it is.
+bool is_whole(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return text == "0" ||
+         (!text.empty() && text.front() != '0' && text.find_first_not_of("0123456789") == text.npos);
+}
+
 Value decoded(Value value) {
   if (auto* items = value.as<Value::Array>())
     for (Value& item : *items) item = decoded(std::move(item));
@@ -74,7 +81,7 @@ Value decoded(Value value) {
       if (*text == "nan") return std::numeric_limits<double>::quiet_NaN();
       if (*text == "inf") return std::numeric_limits<double>::infinity();
       if (*text == "-inf") return -std::numeric_limits<double>::infinity();
-      return Value::Number{*text};
+      if (is_whole(*text)) return Value::Number{*text};
     }
   for (auto& [key, item] : *members) item = decoded(std::move(item));
   return value;

@@ -203,7 +203,7 @@ std::optional<std::uint64_t> steps_of(const SchedulerKind& kind, const Scalar& s
       return number;
     case Counting::countdown: {
       const std::optional<double> total = number_of(members.find("total_iters"));
-      if (!total || !number || *number == 0 || *total > static_cast<double>(most_steps) ||
+      if (!total || !number || *number == 0 || !(*total <= static_cast<double>(most_steps)) ||
           *total + 1 < static_cast<double>(*number))
         return std::nullopt;
       return static_cast<std::uint64_t>(*total) + 1 - *number;

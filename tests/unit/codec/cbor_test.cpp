@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "ckpt/core/bytes.hpp"
 #include "support/errors.hpp"
 #include "support/hex.hpp"
 
@@ -194,4 +195,46 @@ TEST_CASE("a null is stepped over, anything else stays") {
   CHECK(reading("01", [](Reader& r) { return !r.null() && r.peek() == Kind::whole && r.whole("n") == 1; }));
   CHECK(reading("F7", [](Reader& r) { return !r.null() && r.peek() == Kind::undefined; }));
   CHECK(reading("F5", [](Reader& r) { return r.boolean("b"); }));
+}
+
+TEST_CASE("what another kind of item is than what is due is said in words") {
+  const auto due = [](const std::string& hex, const auto& act) {
+    return message_of([&] { reading(hex, [&](Reader& r) { return act(r), 0; }); });
+  };
+  const auto whole = [](Reader& r) { r.whole("it"); };
+  CHECK_THAT(due("20", whole),
+             Contains("CBOR at offset 100: it is a negative integer, not an unsigned integer"));
+  CHECK_THAT(due("40", whole), Contains("it is a byte string"));
+  CHECK_THAT(due("60", whole), Contains("it is a text"));
+  CHECK_THAT(due("80", whole), Contains("it is an array"));
+  CHECK_THAT(due("A0", whole), Contains("it is a map"));
+  CHECK_THAT(due("F4", whole), Contains("it is true or false"));
+  CHECK_THAT(due("F6", whole), Contains("it is null"));
+  CHECK_THAT(due("F7", whole), Contains("it is undefined"));
+  CHECK_THAT(due("F93C00", whole), Contains("it is a float"));
+  CHECK_THAT(due("FF", whole), Contains("it is the end of a container"));
+  CHECK_THAT(due("60", [](Reader& r) { r.integer("it"); }), Contains("it is a text, not an integer"));
+  CHECK_THAT(due("01", [](Reader& r) { r.floating("it"); }),
+             Contains("it is an unsigned integer, not a float"));
+  CHECK_THAT(due("01", [](Reader& r) { r.boolean("it"); }), Contains("not true or false"));
+  CHECK_THAT(due("01", [](Reader& r) { r.bytes("it"); }), Contains("not a byte string"));
+  CHECK_THAT(due("01", [](Reader& r) { r.identifier("it"); }), Contains("not a text"));
+  CHECK_THAT(due("5F 41\"a\" FF", [](Reader& r) { r.bytes("it"); }), Contains("it is in pieces"));
+  CHECK_THAT(due("7F 61\"a\" FF", [](Reader& r) { r.identifier("it"); }), Contains("it is a text in pieces"));
+  CHECK_THAT(due("7F 41\"a\" FF", [](Reader& r) { r.text("it"); }),
+             Contains("offset 101: it is a byte string, not a piece of a text"));
+  CHECK_THAT(due("7F 7F FF FF", [](Reader& r) { r.text("it"); }), Contains("offset 101"));
+  CHECK_THAT(due("7F 41\"a\" FF", [](Reader& r) { r.skip(); }),
+             Contains("a piece is a byte string, not a text"));
+  CHECK_THAT(due("5F 5F FF FF", [](Reader& r) { r.skip(); }),
+             Contains("offset 101: a piece is a byte string"));
+  CHECK_THAT(due("FF", [](Reader& r) { r.skip(); }),
+             Contains("the end is the end of a container, not a value"));
+  CHECK_THAT(due("FC", [](Reader& r) { r.skip(); }), Contains("the byte 0xfc begins no item"));
+}
+
+TEST_CASE("texts and bytes in pieces are stepped over") {
+  CHECK(reading("5F 41\"a\" 42\"bc\" FF 01", [](Reader& r) { return r.skip(), r.whole("n"); }) == 1);
+  CHECK(reading("7F 61\"a\" 62\"bc\" FF 01", [](Reader& r) { return r.skip(), r.whole("n"); }) == 1);
+  CHECK(reading("43\"abc\"", [](Reader& r) { return as_text(r.bytes("b")) == "abc"; }));
 }

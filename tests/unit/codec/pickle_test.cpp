@@ -1,6 +1,7 @@
 #include "ckpt/codec/pickle.hpp"
 
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "ckpt/core/error.hpp"
 #include "support/pickles.hpp"
@@ -66,8 +67,16 @@ TEST_CASE("booleans, None and floats are read in text and binary form") {
   CHECK(graph.kind(graph.root()) == Kind::none);
   graph = parse_body(std::string("G\x3f\xf8\x00\x00\x00\x00\x00\x00", 9));  // big-endian
   CHECK(graph.real(graph.root()) == 1.5);
-  graph = parse_body("F-2.5e3\n");
-  CHECK(graph.real(graph.root()) == -2500);
+  const auto real = [](const std::string& digits) {
+    const Graph number = parse_body("F" + digits + "\n");
+    return number.real(number.root());
+  };
+  CHECK(real("-2.5e3") == -2500);
+  // As Python's float() has them.
+  CHECK(real("1e400") == std::numeric_limits<double>::infinity());
+  CHECK(real("-1e400") == -std::numeric_limits<double>::infinity());
+  CHECK(real("1e-400") == 0);
+  CHECK(real("inf") == std::numeric_limits<double>::infinity());
 }
 
 TEST_CASE("texts and bytes are kept as they stand, escapes of protocol 0 decoded") {
@@ -226,4 +235,74 @@ TEST_CASE("a pickle that is cut or flipped anywhere gives a graph or an error") 
     }
   }
   SUCCEED();
+}
+
+TEST_CASE("every opcode that wants what is not there is refused by what it wants") {
+  CHECK_THAT(error_of("(o."), Catch::Contains("an object without its class"));
+  CHECK_THAT(error_of("h\x07."), Catch::Contains("memo 7 is used but was never set"));
+  CHECK_THAT(error_of("N0."), Catch::Contains("more than the stack holds"));
+  CHECK_THAT(error_of("(2."), Catch::Contains("more than the stack holds"));
+  CHECK_THAT(error_of("t."), Catch::Contains("there is none on the stack"));
+  CHECK_THAT(error_of("NK\x01\x93."), Catch::Contains("a global whose name is not text"));
+  CHECK_THAT(error_of("\x8c\x01mK\x01\x93."), Catch::Contains("a global whose name is not text"));
+  CHECK_THAT(error_of("]K\x01\x85\x90."), Catch::Contains("mark"));
+  CHECK_THAT(error_of("](K\x01\x90."), Catch::Contains("not a set"));
+  CHECK_THAT(error_of("I1x\n."), Catch::Contains("digits are not digits"));
+  CHECK_THAT(error_of("I-\n."), Catch::Contains("digits are not digits"));
+  CHECK_THAT(error_of("L\n."), Catch::Contains("digits are not digits"));
+  CHECK_THAT(error_of("Fx\n."), Catch::Contains("a number whose digits are not digits"));
+  CHECK_THAT(error_of("F1x\n."), Catch::Contains("a number whose digits are not digits"));
+  CHECK_THAT(error_of("Np7x\n."), Catch::Contains("a memo number that is not a number"));
+  CHECK_THAT(error_of("gx\n."), Catch::Contains("a memo number that is not a number"));
+  CHECK_THAT(error_of("V\\u12\n."), Catch::Contains("a text with a malformed escape"));
+  CHECK_THAT(error_of("Sabc\n."), Catch::Contains("not quoted rightly"));
+  CHECK_THAT(error_of("\x98."), Catch::Contains("READONLY_BUFFER"));
+  CHECK_THAT(error_of("\x83\x01\x02."), Catch::Contains("EXT"));
+  CHECK_THAT(error_of("\x84\x01\x02\x03\x04."), Catch::Contains("EXT"));
+}
+
+TEST_CASE("marks are dropped with what stands on them, memos are set and used in text too") {
+  Graph graph = parse_body("K\x07(K\x01K\x02\x31");  // POP_MARK
+  CHECK(graph.integer(graph.root()) == 7);
+  graph = parse_body("K\x07(0");  // POP takes a mark that nothing stands on
+  CHECK(graph.integer(graph.root()) == 7);
+  graph = parse_body("K\x07p12\n0g12\n2\x86");  // DUP
+  CHECK(graph.integer(graph.children(graph.root())[1]) == 7);
+  graph = parse_body("Pkey\n");
+  CHECK(graph.text(graph.persistent_id(graph.root())) == "key");
+  graph = parse_body("(K\x01K\x02l");
+  CHECK((graph.kind(graph.root()) == Kind::list && graph.children(graph.root()).size() == 2));
+  graph = parse_body("K\x01K\x02K\x03\x87");
+  CHECK(graph.integer(graph.children(graph.root())[2]) == 3);
+}
+
+TEST_CASE("escapes of protocol 0 are Python's, and malformed ones are refused") {
+  const auto text = [](const std::string& opcodes) {
+    const Graph graph = parse_body(opcodes);
+    return std::string(graph.text(graph.root()));
+  };
+  CHECK(text(R"(S'\r\t\a\b\f\v\\\"')"
+             "\n") == "\r\t\a\b\f\v\\\"");
+  CHECK(text(R"(S'\q\9')"
+             "\n") == R"(\q\9)");  // no escapes: they stay, as in Python
+  CHECK(text(R"(S'\0\7x\1234')"
+             "\n") == std::string("\0\7x\123"
+                                  "4",
+                                  5));
+  CHECK(text(R"(S"it's")"
+             "\n") == "it's");
+  CHECK(text(R"(S'\x7F\xfe')"
+             "\n") == "\x7f\xfe");
+  for (const char* bad : {R"(S'\x7')", R"(S'\xg0')", R"(S'\')", "S'", "S'abc\"", "Sabc", "S"}) {
+    CAPTURE(bad);
+    CHECK_THAT(error_of(std::string(bad) + "\n."), Catch::Contains("not quoted rightly"));
+  }
+  CHECK(text("V\\U0001F600\n") == "\xF0\x9F\x98\x80");
+  CHECK(text("V\\uD83D\n") == "\xED\xA0\xBD");  // half of a pair stays what it is
+  CHECK(text("Va\\qb\\\n") == "a\\qb\\");
+  CHECK(text("V\\u20ac\n") == "\xE2\x82\xAC");
+  for (const char* bad : {"V\\u12", "V\\u12g4", "V\\U00110000", "V\\U1234"}) {
+    CAPTURE(bad);
+    CHECK_THAT(error_of(std::string(bad) + "\n."), Catch::Contains("malformed escape"));
+  }
 }

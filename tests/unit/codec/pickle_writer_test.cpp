@@ -73,3 +73,9 @@ TEST_CASE("tuples of up to three integers have opcodes of their own") {
   CHECK(tuple({1, 2, 3}) == "4b014b024b0387");
   CHECK(tuple({1, 2, 3, 4}) == "284b014b024b034b0474");
 }
+
+TEST_CASE("negative integers are written in eight bytes") {
+  // Python reads both as it would read what it writes itself: pickletools.dis says LONG1 -1 and LONG1 -2^63.
+  CHECK(written([](PickleWriter& w) { w.negative_integer(-1); }) == "8a08ffffffffffffffff");
+  CHECK(written([](PickleWriter& w) { w.negative_integer(INT64_MIN); }) == "8a080000000000000080");
+}

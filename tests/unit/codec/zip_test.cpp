@@ -150,3 +150,86 @@ TEST_CASE("an archive that is cut anywhere is refused, and one with a flipped by
   }
   SUCCEED();
 }
+
+TEST_CASE("deflated data that is damaged, ends early, or has another checksum is refused by name") {
+  std::string file = support::zip({{"a", std::string(1000, 'q'), true}});
+  const std::size_t data = 30 + 1 + 7;  // behind the local header, the name and the extra field
+  std::string bad = file;
+  bad[data] = '\x07';  // a block of type 3, which deflate does not have
+  CHECK_THROWS_WITH(content(open(bad), "a"),
+                    Catch::Contains("the deflated data is damaged: invalid block type"));
+  const std::size_t entry = file.size() - 22 - 47;
+  const auto stored = static_cast<unsigned char>(file[entry + 20]);
+  bad = file;
+  bad[entry + 20] = static_cast<char>(stored - 3);
+  CHECK_THROWS_WITH(content(open(bad), "a"), Catch::Contains("the deflated data ends early"));
+  bad = file;
+  bad[entry + 16] = static_cast<char>(bad[entry + 16] ^ 1);
+  CHECK_THROWS_WITH(content(open(bad), "a"), Catch::Contains("its CRC-32 is"));
+  file.replace(entry + 16, 4, le(0, 4));  // left out by the writer
+  CHECK(content(open(file), "a").size() == 1000);
+}
+
+TEST_CASE("numbers of an entry that its ZIP64 field should hold, but does not, are refused") {
+  const auto with_extra = [](const std::string& extra) {
+    const std::string local = "PK\x03\x04" + le(0, 22) + le(1, 2) + le(0, 2) + "a" + "hello";
+    const std::string directory = "PK\x01\x02" + le(0, 16) + le(0xFFFFFFFF, 4) + le(5, 4) + le(1, 2) +
+                                  le(extra.size(), 2) + le(0, 2 + 2 + 2 + 4) + le(0, 4) + "a" + extra;
+    return local + directory + "PK\x05\x06" + le(0, 4) + le(1, 2) + le(1, 2) + le(directory.size(), 4) +
+           le(local.size(), 4) + le(0, 2);
+  };
+  const std::string good = le(1, 2) + le(8, 2) + le(5, 8);
+  CHECK(content(open(with_extra(good)), "a") == "hello");
+  CHECK(content(open(with_extra("UT" + le(2, 2) + "xx" + good)), "a") == "hello");
+  for (const std::string& bad : {std::string(), le(1, 2) + le(4, 2) + le(5, 4),
+                                 le(1, 2) + le(16, 2) + le(5, 8), "UT" + le(8, 2) + le(5, 8), le(1, 2)})
+    CHECK_THROWS_WITH(open(with_extra(bad)), Catch::Contains("member a lacks the ZIP64 field"));
+}
+
+TEST_CASE("a damaged directory and headers that contradict it are told by what is wrong") {
+  const std::string file = support::zip({{"a", "hello"}});
+  const std::size_t entry = file.size() - 22 - 47;
+  const auto with = [&](std::size_t at, std::string_view bytes) {
+    std::string bad = file;
+    return bad.replace(at, bytes.size(), bytes);
+  };
+  CHECK_THROWS_WITH(open(with(entry, "PX")), Catch::Contains("there is no directory at byte"));
+  CHECK_THROWS_WITH(open(with(entry + 28, le(9, 2))), Catch::Contains("entry at byte 43 is cut off"));
+  CHECK_THROWS_WITH(content(open(with(0, "PX")), "a"), Catch::Contains("no header where the directory says"));
+  CHECK_THROWS_WITH(content(open(with(8, le(8, 2))), "a"), Catch::Contains("disagree about the compression"));
+  CHECK_THROWS_WITH(content(open(with(entry + 24, le(4, 4))), "a"), Catch::Contains("two sizes"));
+  CHECK_THROWS_WITH(content(open(with(entry + 20, le(6, 4) + le(6, 4))), "a"),
+                    Catch::Contains("6 bytes at byte 38 reach into the directory at byte 43"));
+  CHECK_THROWS_WITH(content(open(with(28, le(0xFFFF, 2))), "a"), Catch::Contains("reach into the directory"));
+  CHECK_THROWS_WITH(content(open(with(30, "b")), "a"), Catch::Contains("names another member"));
+
+  const std::string two = support::zip({{"a", "x"}, {"b", "y"}});
+  std::string second = two;
+  second.replace(two.size() - 22 - 47, 2, "PX");
+  CHECK_THROWS_WITH(open(second), Catch::Contains("the directory is damaged at byte"));
+}
+
+TEST_CASE("an archive without members is one") {
+  const zip::Archive archive = open(support::zip({}));
+  CHECK(archive.members().empty());
+  CHECK_THROWS_WITH(open("PK"), Catch::Contains("2 bytes hold no end record"));
+  CHECK_THROWS_WITH(open(std::string(100, 'x')), Catch::Contains("has no end record"));
+}
+
+TEST_CASE("a ZIP64 end record is checked field by field") {
+  const std::string member = "PK\x03\x04" + le(0, 22) + le(1, 2) + le(0, 2) + "a" + "hello";
+  const std::string directory = "PK\x01\x02" + le(0, 16) + le(5, 4) + le(5, 4) + le(1, 2) + le(0, 16) + "a";
+  const auto archive = [&](std::uint64_t size, std::uint64_t disk, std::uint64_t at, std::string_view sign) {
+    return member + directory + std::string(sign) + le(size, 8) + le(0, 4) + le(disk, 4) + le(0, 4) +
+           le(1, 8) + le(1, 8) + le(directory.size(), 8) + le(member.size(), 8) + "PK\x06\x07" + le(0, 4) +
+           le(at, 8) + le(1, 4) + "PK\x05\x06" + le(0, 4) + le(0xFFFF, 2) + le(0xFFFF, 2) +
+           le(0xFFFFFFFF, 4) + le(0xFFFFFFFF, 4) + le(0, 2);
+  };
+  const std::uint64_t at = member.size() + directory.size();
+  CHECK(content(open(archive(44, 0, at, "PK\x06\x06")), "a") == "hello");
+  CHECK_THROWS_WITH(open(archive(44, 0, 1000, "PK\x06\x06")),
+                    Catch::Contains("points to byte 1000, outside"));
+  CHECK_THROWS_WITH(open(archive(44, 0, at, "PK\x06\x05")), Catch::Contains("no ZIP64 end record at byte"));
+  CHECK_THROWS_WITH(open(archive(45, 0, at, "PK\x06\x06")), Catch::Contains("does not end at its locator"));
+  CHECK_THROWS_WITH(open(archive(44, 1, at, "PK\x06\x06")), Catch::Contains("one of several volumes"));
+}

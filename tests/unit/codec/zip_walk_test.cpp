@@ -77,3 +77,35 @@ TEST_CASE("the walk ends where a member is cut, wherever that is") {
     CHECK_FALSE(seen.at_directory);
   }
 }
+
+TEST_CASE(
+    "sizes of 64 bits come from the extra field, and a header without one that they need ends the walk") {
+  const auto member = [](const std::string& extra) {
+    return "PK\x03\x04" + le(0, 4 + 2 + 4) + le(support::crc32_of("hello"), 4) + le(0xFFFFFFFF, 4) +
+           le(0xFFFFFFFF, 4) + le(1, 2) + le(extra.size(), 2) + "a" + extra + "hello";
+  };
+  const std::string sizes = le(1, 2) + le(16, 2) + le(5, 8) + le(5, 8);
+  CHECK(walked(member(sizes) + stated("b", "x")).members == Strings{"a=hello", "b=x"});
+  CHECK(walked(member("UT" + le(2, 2) + "xx" + sizes)).members == Strings{"a=hello"});
+  for (const std::string& extra :
+       {std::string(), le(1, 2) + le(8, 2) + le(5, 8), le(1, 2) + le(17, 2) + le(5, 8) + le(5, 8),
+        "UT" + le(2, 2) + "xx", std::string("xxx")})
+    CHECK(walked(member(extra) + stated("b", "x")).members.empty());
+}
+
+TEST_CASE("a member that is guessed to be empty has no descriptor") {
+  const std::string empty =
+      "PK\x03\x04" + le(0, 2) + le(8, 2) + le(0, 2 + 4 + 12) + le(1, 2) + le(0, 2) + "a";
+  const auto guess = [](const std::string& name) {
+    return name == "a" ? std::optional<std::uint64_t>(0) : std::nullopt;
+  };
+  CHECK(walked(empty + stated("b", "x"), guess).members == Strings{"a=", "b=x"});
+}
+
+TEST_CASE("a descriptor is found behind more data than a window, and across the end of one") {
+  for (const std::size_t size : {(1U << 20) - 2, (1U << 20) + 5, (3U << 20) - 1}) {
+    const std::string data(size, 'q');
+    const Seen seen = walked(streamed("a", data) + stated("b", "x"));
+    CHECK(seen.members == Strings{"a=" + data, "b=x"});
+  }
+}

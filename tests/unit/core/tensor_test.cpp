@@ -136,6 +136,22 @@ TEST_CASE("pieces that do not fit together are refused, by escaped names") {
   CHECK(error_of([&] { joined("w", std::vector<Tensor>(16, huge)); }).kind() == ErrorKind::refused);
 }
 
+TEST_CASE("a tensor is plain when its bytes lie as they are to be delivered") {
+  const Tensor plain = counting("t", {2, 3});
+  CHECK(plain.is_plain());
+  CHECK_FALSE(transposed(plain, 0, 1).is_plain());
+  CHECK_FALSE(joined("j", {plain, plain}).is_plain());
+  Tensor other = plain;
+  other.view.big_endian = true;
+  CHECK_FALSE(other.is_plain());
+  other = plain;
+  other.dtype = DType::f16;
+  CHECK_FALSE(other.is_plain());
+  other = plain;
+  other.view.source = nullptr;
+  CHECK_FALSE(other.is_plain());
+}
+
 TEST_CASE("two tensors lie at the same place when all that says where agrees") {
   const Tensor a = counting("a", {2, 2});
   Tensor b = a;
@@ -157,4 +173,43 @@ TEST_CASE("two tensors lie at the same place when all that says where agrees") {
 TEST_CASE("shapes are written as lists") {
   CHECK(to_string(Shape{}) == "[]");
   CHECK(to_string(Shape{3, 4}) == "[3, 4]");
+}
+
+TEST_CASE("parts that do not fit together, or together are beyond counting, are not joined") {
+  const auto refusal = [](std::vector<Tensor> pieces) {
+    return ckpt::test::message_of([&] { joined("whole", std::move(pieces)); });
+  };
+  const auto piece = [](std::string name, DType dtype, Shape shape) {
+    Tensor tensor{.name = std::move(name), .dtype = dtype, .shape = std::move(shape)};
+    tensor.view.stored = dtype;
+    tensor.view.bytes = byte_count(tensor.shape, dtype).value();
+    return tensor;
+  };
+  CHECK(refusal({piece("a", DType::f32, {})}) == "whole cannot be joined: a is a scalar");
+  CHECK(refusal({piece("a", DType::f32, {2, 3}), piece("b", DType::f32, {2, 4})}) ==
+        "whole cannot be joined: a is F32 [2, 3], but b is F32 [2, 4]");
+  CHECK(refusal({piece("a", DType::f32, {2, 3}), piece("b", DType::f16, {2, 3})}) ==
+        "whole cannot be joined: a is F32 [2, 3], but b is F16 [2, 3]");
+  CHECK(refusal({piece("a", DType::f32, {2, 3}), piece("b", DType::f32, {2})}) ==
+        "whole cannot be joined: a is F32 [2, 3], but b is F32 [2]");
+  const std::vector<Tensor> huge(16, piece("a", DType::u8, {1ULL << 60U}));
+  CHECK(refusal(huge) == "whole cannot be joined: it is larger than can be counted");
+  const Tensor empty = piece("a", DType::u8, {1ULL << 63U, 0});
+  CHECK(refusal({empty, empty}) == "whole cannot be joined: it is larger than can be counted");
+}
+
+TEST_CASE("views that reach beyond their storage, or beyond counting, are refused") {
+  const Bytes source = memory_bytes(std::string(24, 'x'));
+  const auto refusal = [&](std::uint64_t offset, const Shape& shape,
+                           const std::vector<std::uint64_t>& strides) {
+    return ckpt::test::message_of([&] { make_strided_view(source, offset, shape, strides, DType::f32); });
+  };
+  CHECK(ckpt::test::contains(refusal(1, {2, 3}, {3, 1}), "up to byte 28 of a storage that holds 24"));
+  CHECK(ckpt::test::contains(refusal(7, {0}, {1}), "up to byte 28 of a storage that holds 24"));
+  CHECK(ckpt::test::contains(refusal(UINT64_MAX, {1}, {1}), "up to byte 18446744073709551615"));
+  CHECK(ckpt::test::contains(refusal(1ULL << 62U, {0}, {1}), "up to byte 18446744073709551615"));
+  CHECK(ckpt::test::contains(refusal(0, {3}, {1ULL << 63U}), "reach beyond what can be counted"));
+  CHECK(ckpt::test::contains(refusal(UINT64_MAX, {2, 2}, {1, 1}), "reach beyond what can be counted"));
+  CHECK(ckpt::test::contains(refusal(0, {2}, {1, 1}), "2 strides for 1 dimension"));
+  CHECK_NOTHROW(make_strided_view(source, 6, {0}, {1}, DType::f32));
 }

@@ -5,8 +5,11 @@
 
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/param_id.hpp"
+#include "support/errors.hpp"
+#include "support/tensors.hpp"
 
 using namespace ckpt;
+using test::message_of;
 using namespace std::string_literals;
 
 namespace {
@@ -23,16 +26,33 @@ std::string tensor(const std::string& bytes, unsigned size, const std::string& d
   return map(3) + text("bytes") + binary(bytes) + text("shape") + array(1) + number(size) + text("dtype") +
          text(dtype);
 }
+std::string listed(const std::string& numbers, unsigned size) {
+  return map(2) + text("value") + array(size) + numbers + text("shape") + array(1) + number(size);
+}
 std::string parameter(const std::string& id, const std::string& of) {
   return map(2) + text("id") + text(id) + text("param") + of;
 }
-std::string record(const std::string& item) {
-  return map(2) + text("metadata") + map(2) + text("float") + text("f32") + text("int") + text("i32") +
+std::string record(const std::string& item, const std::string& floats = "f32",
+                   const std::string& integers = "i32") {
+  return map(2) + text("metadata") + map(2) + text("float") + text(floats) + text("int") + text(integers) +
          text("item") + item;
+}
+std::string json_record(const std::string& item, const std::string& floats = "f32",
+                        const std::string& integers = "i32") {
+  return R"({"metadata":{"float":")" + floats + R"(","int":")" + integers +
+         R"(","format":"burn_core::record::file::PrettyJsonFileRecorder"},"item":)" + item + "}";
 }
 
 Checkpoint read(const std::string& bytes) {
   return read_burn_record(MemoryInput("m.mpk", memory_bytes(bytes)));
+}
+
+/// The bytes of the only tensor.
+template <typename T> std::vector<T> numbers(const std::string& bytes, DType dtype) {
+  const Checkpoint checkpoint = read(bytes);
+  REQUIRE(checkpoint.tensors.size() == 1);
+  CHECK(checkpoint.tensors.front().dtype == dtype);
+  return test::values_of<T>(test::gathered(checkpoint.tensors.front()));
 }
 
 bool recognised(const std::string& bytes) {
@@ -90,6 +110,155 @@ TEST_CASE("a list of numbers has the element type of the settings") {
   CHECK(as_text(elements) == "\0\0\x80\x3f\0\0\0\x40"s);
 }
 
+TEST_CASE("lists of numbers are read in every type that the settings may name") {
+  const auto check = [](const std::string& items, unsigned size, const std::string& json,
+                        const std::string& floats, const std::string& integers, DType dtype,
+                        const auto& expected) {
+    using T = typename std::decay_t<decltype(expected)>::value_type;
+    CAPTURE(json, floats, integers);
+    CHECK(numbers<T>(record(map(1) + text("w") + listed(items, size), floats, integers), dtype) == expected);
+    const std::string tensor = R"({"w":{"value":)" + json + R"(,"shape":[)" + std::to_string(size) + R"(]}})";
+    CHECK(numbers<T>(json_record(tensor, floats, integers), dtype) == expected);
+  };
+  const std::string halves = "\xCB\x3F\xE0\0\0\0\0\0\0"s + "\xCA\xBF\0\0\0"s;  // float 64, float 32
+  check(halves, 2, "[0.5, -0.5]", "f64", "i32", DType::f64, std::vector<double>{0.5, -0.5});
+  check(halves, 2, "[0.5, -0.5]", "f32", "i32", DType::f32, std::vector<float>{0.5F, -0.5F});
+  check("\x7F\xFF"s, 2, "[127, -1]", "f32", "i8", DType::i8, std::vector<std::int8_t>{127, -1});
+  check("\xCD\x7F\xFF\xFF"s, 2, "[32767, -1]", "f32", "i16", DType::i16,
+        std::vector<std::int16_t>{32767, -1});
+  check("\xCE\x7F\xFF\xFF\xFF\xFF"s, 2, "[2147483647, -1]", "f32", "i32", DType::i32,
+        std::vector<std::int32_t>{2147483647, -1});
+  // Both lie between two doubles.
+  check("\xCF\x7F\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xD3\xFF\xDF\xFF\xFF\xFF\xFF\xFF\xFF"s, 2,
+        "[9223372036854775807, -9007199254740993]", "f32", "i64", DType::i64,
+        std::vector<std::int64_t>{INT64_MAX, -9007199254740993});
+  check("\xC3\xC2"s, 2, "[true, false]", "f32", "i32", DType::boolean, std::vector<std::uint8_t>{1, 0});
+}
+
+TEST_CASE("a number that its type cannot hold is refused, not bent") {
+  const auto refusal = [](const std::string& item, const std::string& integers, const std::string& json) {
+    const std::string message = message_of([&] { read(record(map(1) + text("w") + item, "f32", integers)); });
+    CHECK(message_of([&] { read(json_record(R"({"w":)" + json + "}", "f32", integers)); }) == message);
+    return message;
+  };
+  CHECK(refusal(listed("\xCC\x80"s, 1), "i8", R"({"value":[128],"shape":[1]})") ==
+        "tensor w: 128 is no number of I8");
+  CHECK(refusal(listed("\xD1\xFF\x7F"s, 1), "i8", R"({"value":[-129],"shape":[1]})") ==
+        "tensor w: -129 is no number of I8");
+  CHECK(refusal(listed("\xC3\x02"s, 2), "i8", R"({"value":[true,2],"shape":[2]})") ==
+        "tensor w: 2 is no number of BOOL");
+}
+
+TEST_CASE("lists of numbers of a type that burn wrote none of are refused") {
+  const std::string one = map(1) + text("w") + listed("\xCA\x3F\x80\0\0"s, 1);
+  CHECK(message_of([&] { read(record(one, "f16")); }) == "tensor w: a list of F16 numbers is not read");
+}
+
+TEST_CASE("a JSON record writes NaN as null, and a list of nothing else is still one of floats") {
+  const std::vector<float> read_back =
+      numbers<float>(json_record(R"({"w":{"value":[null,null],"shape":[2]}})"), DType::f32);
+  REQUIRE(read_back.size() == 2);
+  CHECK((std::isnan(read_back[0]) && std::isnan(read_back[1])));
+}
+
+TEST_CASE("plain fields of every kind become values, nothing does not") {
+  const auto check = [](const Checkpoint& checkpoint) {
+    CHECK(*checkpoint.values.find("flag") == Value(true));
+    CHECK(*checkpoint.values.find("below") == Value(std::int64_t{-3}));
+    CHECK(*checkpoint.values.find("rate") == Value(1.5));
+    CHECK(*checkpoint.values.find("name") == Value("ada"));
+    CHECK(checkpoint.values.find("none") == nullptr);
+  };
+  const Checkpoint packed =
+      read(record(map(7) + text("flag") + "\xC3"s + text("below") + "\xFD"s + text("rate") +
+                  "\xCB\x3F\xF8\0\0\0\0\0\0"s + text("name") + text("ada") + text("none") + nil +
+                  text("blob") + binary("abc") + text("type") + "\xD4\x01\x02"s));
+  check(packed);
+  CHECK(*packed.values.find("blob") == Value("3 bytes"));
+  CHECK(*packed.values.find("type") == Value("2 bytes"));
+  check(read(json_record(R"({"flag":true,"below":-3,"rate":1.5,"name":"ada","none":null})")));
+}
+
+TEST_CASE("a struct of an id and something else is no parameter") {
+  const Checkpoint checkpoint =
+      read(record(map(2) + text("a") + map(2) + text("id") + number(4) + text("param") + number(5) +
+                  text("b") + map(2) + text("id") + text("x") + text("size") + number(6)));
+  CHECK(checkpoint.tensors.empty());
+  CHECK(*checkpoint.values.find("a.id") == Value(std::uint64_t{4}));
+  CHECK(*checkpoint.values.find("a.param") == Value(std::uint64_t{5}));
+  CHECK(*checkpoint.values.find("b.size") == Value(std::uint64_t{6}));
+}
+
+TEST_CASE("ids that are not burn's are left out and counted") {
+  const std::string bytes = record(map(2) + text("a") + parameter("no id", tensor("a", 1, "U8")) + text("b") +
+                                   parameter("nor this", tensor("b", 1, "U8")));
+  const Checkpoint checkpoint = read(bytes);
+  CHECK_FALSE(checkpoint.tensors.at(0).param_id);
+  REQUIRE(checkpoint.notes.size() == 1);
+  CHECK_THAT(checkpoint.notes.front(), Catch::Contains("2 parameter ids are not base 32 (no id)"));
+}
+
+TEST_CASE("burn's own names of types are known, others are named in the error") {
+  const auto dtype = [](const std::string& name, const std::string& bytes) {
+    return read(record(map(1) + text("w") + tensor(bytes, 1, name))).tensors.at(0).dtype;
+  };
+  CHECK(dtype("Bool", "a") == DType::boolean);
+  CHECK(dtype("Flex32", "abcd") == DType::flex32);
+  CHECK(dtype("BF16", "ab") == DType::bf16);
+  CHECK_THAT(message_of([&] { dtype("F128", "a"); }), Catch::Contains("element type F128 is not known"));
+  CHECK_THAT(message_of([&] { dtype("QFLOAT", "a"); }), Catch::Contains("element type QFLOAT is not known"));
+}
+
+TEST_CASE("what is wrong with a MessagePack record is named with its place") {
+  const auto error = [](const std::string& bytes) { return message_of([&] { read(bytes); }); };
+  const auto item = [&](const std::string& of) { return error(record(map(1) + text("w") + of)); };
+  const std::string shape = text("shape") + array(1) + number(1);
+  CHECK_THAT(error(map(2) + text("metadata") + map(0) + text("other") + array(2) + nil + map(1) + nil + nil),
+             Catch::Contains("the record has no item"));
+  CHECK_THAT(
+      error(map(2) + text("metadata") + map(1) + text("a") + array(1) + nil + text("item") + nil + "xy"),
+      Catch::Contains("2 bytes follow it"));
+  CHECK_THAT(error(map(2) + text("metadata") + array(0)), Catch::Contains("metadata is not what"));
+  CHECK_THAT(error(record(map(1) + number(1) + nil)), Catch::Contains("a field's name is not what"));
+  CHECK_THAT(item(parameter("avq43klip2pc6", nil)), Catch::Contains("parameter w has no tensor"));
+  CHECK_THAT(item(map(2) + text("bytes") + binary("a") + text("other") + nil),
+             Catch::Contains("w is neither a tensor nor a struct"));
+  CHECK_THAT(item(map(2) + shape + text("other") + nil), Catch::Contains("neither a tensor nor a struct"));
+  CHECK_THAT(item(map(2) + text("bytes") + binary("a") + shape), Catch::Contains("tensor w has no dtype"));
+  CHECK_THAT(item(map(2) + text("bytes") + array(1) + number(1) + shape),
+             Catch::Contains("a list in place of its bytes"));
+  CHECK_THAT(
+      item(map(3) + text("dtype") + map(1) + text("QFloat") + nil + shape + text("bytes") + binary("a")),
+      Catch::Contains("quantized records"));
+  CHECK_THAT(item(listed(text("a"), 1)), Catch::Contains("holds something that is no number"));
+  CHECK_THAT(item(map(2) + text("value") + array(1) + number(1) + text("shape") + array(1) + "\xFF"s),
+             Catch::Contains("a dimension is not what"));
+  CHECK_THAT(item(map(2) + text("shape") + "\xDC\x10\x01"s + std::string(4097, '\1') + text("value") + nil),
+             Catch::Contains("tensor w has 4097 dimensions"));
+  CHECK_THAT(item(map(3) + text("bytes") + binary("a") + text("dtype") + text("U8") + text("shape") +
+                  array(2) + "\xCF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F"s),
+             Catch::Contains("needs more than can be counted bytes, but 1 are there"));
+  CHECK_THAT(item(map(2) + text("a.b") + tensor("a", 1, "U8") + text("a") + map(1) + text("b") +
+                  tensor("a", 1, "U8")),
+             Catch::Contains("two tensors are called w.a.b"));
+}
+
+TEST_CASE("what is wrong with a JSON record is named") {
+  const auto error = [](const std::string& tensor) {
+    return message_of([&] { read(json_record(R"({"w":)" + tensor + "}")); });
+  };
+  CHECK(message_of([] { read(R"({"metadata":{"format":"JsonGzFileRecorder"}})"); }) ==
+        "the record has no item");
+  CHECK(error(R"({"shape":[1],"bytes":"AA"})") == "tensor w: its data is no list");
+  CHECK(error(R"({"shape":1,"bytes":[1],"dtype":"U8"})") == "tensor w: its shape is no list");
+  CHECK(error(R"({"shape":[1],"bytes":[1],"dtype":{"QFloat":1}})") ==
+        "tensor w: its dtype is not known here");
+  CHECK(error(R"({"shape":[1],"bytes":[256],"dtype":"U8"})") == "tensor w: 256 is no byte");
+  CHECK(error(R"({"shape":[-1],"bytes":[1],"dtype":"U8"})") ==
+        "tensor w: a number of 0 or more is due, -1 is there");
+  CHECK(error(R"({"shape":[1],"value":["x"]})") == R"(tensor w: "x" is no number)");
+}
+
 TEST_CASE("the JSON record has the same content") {
   const std::string bytes =
       R"({"metadata":{"float":"f32","int":"i32","format":"burn_core::record::file::PrettyJsonFileRecorder"},)"
@@ -105,6 +274,10 @@ TEST_CASE("the JSON record has the same content") {
 TEST_CASE("other JSON is not taken for a record") {
   CHECK_FALSE(recognised(R"({"metadata":{"total_size":4},"weight_map":{}})"));
   CHECK_FALSE(recognised(R"({"error":"not found"})"));
+  CHECK_FALSE(recognised("  "));
+  CHECK_FALSE(recognised("[1]"));
+  CHECK_FALSE(recognised("{"));
+  CHECK(recognised("\n{ \"metadata\": {\"settings\": \"FullPrecisionSettings\"}}"));
 }
 
 TEST_CASE("bytes that do not fit the shape are refused") {

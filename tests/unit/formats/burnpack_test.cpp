@@ -1,6 +1,7 @@
 #include "ckpt/formats/burnpack/burnpack.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "ckpt/codec/cbor.hpp"
@@ -262,6 +263,73 @@ TEST_CASE("what burn refuses in its metadata is refused, with the offset") {
   }
 }
 
+TEST_CASE("of what is refused in the metadata the error names the trouble") {
+  const auto scalar = [](const std::string& value) {
+    return refusal("A2 67\"tensors\" A0 67\"scalars\" A1 61\"s\" " + value, 0);
+  };
+  CHECK_THAT(scalar("A1 63\"Str\" 61\"x\""), Contains("offset 31: burn knows no scalar of kind \"Str\""));
+  CHECK_THAT(scalar("A0"), Contains("burn knows no scalar of kind \"\""));
+  CHECK_THAT(scalar("A2 63\"Int\" 01 64\"UInt\" 01"), Contains("a scalar names two kinds"));
+  CHECK_THAT(scalar("A1 63\"Int\" 1B8000000000000000"), Contains("an Int is beyond 64 bits"));
+  const auto dtype = [](const std::string& of) {
+    return refusal(one + descriptor("w", of, "80", "82 00 04"), 4);
+  };
+  CHECK_THAT(dtype("63\"F31\""), Contains("tensor \"w\": CBOR at offset 29: burn knows no dtype \"F31\""));
+  CHECK_THAT(dtype("66\"QFloat\""), Contains("burn knows no dtype \"QFloat\""));
+  CHECK_THAT(dtype("A1 63\"F32\" F6"), Contains("burn knows no dtype {\"F32\": …}"));
+  CHECK_THAT(dtype("A0"), Contains("burn knows no dtype {\"\": …}"));
+  CHECK_THAT(dtype("A1 64\"Bool\" 62\"U4\""), Contains("offset 35: burn knows no store \"U4\" of booleans"));
+  CHECK_THAT(dtype("A2 64\"Bool\" 62\"U8\" 63\"F32\" F6"), Contains("dtype names two types"));
+  CHECK_THAT(refusal(one + descriptor("w", "63\"F32\"", "80", "83 00 04 04"), 4),
+             Contains("data_offsets has 3 numbers instead of two"));
+  CHECK_THAT(refusal(one + "61\"w\" A2 65\"dtype\" 63\"F32\" 65\"shape\" 80", 4),
+             Contains("the descriptor has no field \"data_offsets\""));
+  CHECK_THAT(refusal("A0", 0), Contains("offset 10: the metadata has no field \"tensors\""));
+}
+
+TEST_CASE("numbers of a burnpack that no file can hold are refused") {
+  CHECK_THAT(
+      refusal(one + descriptor("w", "62\"U8\"", "81 08", "82 1BFFFFFFFFFFFFFFF0 1BFFFFFFFFFFFFFFF8"), 8),
+      Contains("beyond 2^64 bytes"));
+  const std::string quantized =
+      "A1 66\"QFloat\" A3 65\"value\" 63\"Q8S\" 65\"store\" 66\"Native\" 64\"mode\" 69\"Symmetric\"";
+  CHECK_THAT(refusal(one + descriptor("w", quantized, "82 1B4000000000000000 04", "82 00 00"), 0),
+             Contains("more elements than can be counted"));
+}
+
+TEST_CASE("a spelling of burn 0.19 in a layout that it never wrote is refused") {
+  const std::string u32 =
+      "A1 66\"QFloat\" A3 65\"value\" 63\"Q8S\" 65\"store\" 63\"U32\" 64\"mode\" 69\"Symmetric\"";
+  const std::string metadata = one + descriptor("w", u32, "81 04", "82 00 08");
+  CHECK_THAT(refusal(metadata, 8), Contains("as only burn 0.19 did"));
+  CHECK(test::read(file(from_hex(metadata), 0, 8)).container == "0.19");
+}
+
+TEST_CASE("what burn would not open is told in notes") {
+  // Ten gigabytes and one byte, of which little is there: a stream has no end.
+  const std::string large = descriptor("w", "62\"U8\"", "81 1B0000000280000001", "82 00 1B0000000280000001");
+  const auto stream = std::make_shared<test::StreamBytes>(padded(one + large, 512));
+  const Checkpoint checkpoint = read_checkpoint(MemoryInput("-", stream));
+  REQUIRE(checkpoint.notes.size() == 1);
+  CHECK_THAT(checkpoint.notes[0], Contains("burn itself refuses tensor \"w\": it has more than 10737418240"));
+  const std::string huge = descriptor("w", "62\"U8\"", "81 1B0000001900000001", "82 00 1B0000001900000001");
+  const auto longer = std::make_shared<test::StreamBytes>(padded(one + huge, 512));
+  const Checkpoint larger = read_checkpoint(MemoryInput("-", longer));
+  REQUIRE(larger.notes.size() == 2);
+  CHECK_THAT(larger.notes[0], Contains("burn itself refuses files of more than 107374182400 bytes"));
+}
+
+TEST_CASE("tensors that do not begin where burn puts them, and bytes behind the metadata, are told") {
+  const std::string two = "A1 67\"tensors\" A2 " + descriptor("a", "62\"U8\"", "81 04", "82 00 04") +
+                          descriptor("b", "62\"U8\"", "81 04", "82 05 09");
+  const Checkpoint checkpoint = test::read(padded(two, 9));
+  REQUIRE(checkpoint.notes.size() == 1);
+  CHECK_THAT(checkpoint.notes[0], Contains("tensor \"b\" begins at data offset 5"));
+  const Checkpoint followed = test::read(padded(one + w48 + "00 00", 48));
+  REQUIRE(followed.notes.size() == 1);
+  CHECK_THAT(followed.notes[0], Contains("2 bytes at offset 59 follow the metadata"));
+}
+
 TEST_CASE("a burnpack in a stream is listed in the layout that its offsets tell") {
   for (const char* name : {"burnpack/net.bpk", "burnpack/v019_dtypes.bpk"}) {
     const Blob bytes = test::load(name);
@@ -305,4 +373,38 @@ TEST_CASE("what burn has no type for, or would not read back, is refused with th
   large.shape = {limits::burnpack_tensor + 1};
   large.view.bytes = limits::burnpack_tensor + 1;
   CHECK_THAT(message_of([&] { plan_burnpack(of(large)); }), Contains("tensor \"large\""));
+}
+
+TEST_CASE("booleans of every store are written as burn spells them") {
+  for (const auto& [dtype, store] : std::vector<std::pair<DType, std::string>>{
+           {DType::boolean, "66\"Native\""}, {DType::bool_u8, "62\"U8\""}, {DType::bool_u32, "63\"U32\""}}) {
+    const Blob out = written(of(tensor("m", dtype, {2})));
+    const Blob due = from_hex("61\"m\" A3 65\"dtype\" A1 64\"Bool\" " + store + " 65\"shape\" 81 02");
+    CHECK(std::search(out.begin(), out.end(), due.begin(), due.end()) != out.end());
+    CHECK(test::read(out).tensors.at(0).dtype == dtype);
+  }
+}
+
+TEST_CASE("a file beyond what burn opens is not planned") {
+  Checkpoint checkpoint;
+  for (int i = 0; i < 11; ++i) {
+    Tensor& large = checkpoint.tensors.emplace_back(tensor(std::to_string(i), DType::u8, {0}));
+    large.shape = {limits::burnpack_tensor};
+    large.view.bytes = limits::burnpack_tensor;
+  }
+  CHECK_THAT(message_of([&] { plan_burnpack(checkpoint); }), Contains("more than the 107374182400 bytes"));
+  checkpoint.tensors.pop_back();
+  CHECK_THAT(message_of([&] { plan_burnpack(checkpoint); }), Contains("more than the 107374182400 bytes"));
+  checkpoint.tensors.pop_back();
+  CHECK(plan_burnpack(checkpoint).size > 9 * limits::burnpack_tensor);
+}
+
+TEST_CASE("a burnpack shape has as many dimensions as are allowed, and no more") {
+  const auto ones = [](std::size_t count) {
+    std::string items = fmt::format("99 {:04x}", count);
+    for (std::size_t i = 0; i < count; ++i) items += " 01";
+    return one + descriptor("w", "62\"U8\"", items, "82 00 01");
+  };
+  CHECK(test::read(padded(ones(limits::dimensions), 1)).tensors.front().shape.size() == limits::dimensions);
+  CHECK_THAT(refusal(ones(limits::dimensions + 1), 1), Contains("the shape has more than 4096 dimensions"));
 }

@@ -100,6 +100,18 @@ TEST_CASE("a header that is not JSON of the right kinds is refused, with the ten
   CHECK_THAT(refusal(R"({"w":{"dtype":"F32","shape":[1]}})", 4), Contains("no data_offsets"));
   CHECK_THAT(refusal(R"({"__metadata__":{"a":1}})", 0), Contains("\"a\" to a number instead of a text"));
   CHECK_THAT(refusal(R"({"a":)", 0), Contains("not valid JSON"));
+  CHECK_THAT(refusal(R"({"__metadata__":[]})", 0), Contains("__metadata__ is a list instead of an object"));
+  CHECK_THAT(refusal(R"({"w":{"dtype":1,"shape":[],"data_offsets":[0,4]}})", 4), Contains("a number"));
+  CHECK_THAT(refusal(R"({"w":{"dtype":"F32","shape":4,"data_offsets":[0,4]}})", 4),
+             Contains("shape is a number instead of a list"));
+  CHECK_THAT(refusal(R"({"w":{"dtype":"F32","shape":[],"data_offsets":true}})", 4),
+             Contains("data_offsets is true or false instead of a list"));
+  CHECK_THAT(refusal(R"({"w":{"dtype":"F32","shape":[],"data_offsets":[0,"4"]}})", 4),
+             Contains("data_offsets holds a text instead of a whole number"));
+  CHECK_THAT(refusal(R"({"w":{"dtype":"F32","shape":[null],"data_offsets":[0,4]}})", 4),
+             Contains("shape holds null instead of a whole number"));
+  CHECK_THAT(refusal(R"({"w":{"shape":[1],"data_offsets":[0,4]}})", 4), Contains("no dtype"));
+  CHECK_THAT(refusal(R"({"w":{"dtype":"U8","data_offsets":[0,4]}})", 4), Contains("no shape"));
 }
 
 TEST_CASE("a name or a metadata key that stands twice is refused") {
@@ -110,6 +122,16 @@ TEST_CASE("a name or a metadata key that stands twice is refused") {
   CHECK_THAT(refusal(R"({"__metadata__":{"a":"1","a":"2"}})", 0), Contains("stands twice"));
   CHECK_THAT(refusal(R"({"a":{"dtype":"U8","shape":[],"shape":[1],"data_offsets":[0,1]}})", 1),
              Contains("stands twice"));
+}
+
+TEST_CASE("offsets that no file can hold are refused") {
+  // Eight tensors that are as large as can be, which leaves no room for the header.
+  constexpr std::uint64_t size = (1ULL << 61U) - 1;
+  std::string header;
+  for (std::uint64_t i = 0; i < 8; ++i)
+    header +=
+        (i == 0 ? "{" : ",") + entry(std::to_string(i), "U8", std::to_string(size), i * size, (i + 1) * size);
+  CHECK_THAT(refusal(header + "}", 8), Contains("the data offsets reach beyond 2^64 bytes"));
 }
 
 TEST_CASE("holes and overlaps are told with both tensors") {
@@ -198,4 +220,15 @@ TEST_CASE("what safetensors cannot hold is refused with the tensor's name") {
 TEST_CASE("a header beyond the limit is not written") {
   Checkpoint checkpoint = one_tensor(std::string(limits::safetensors_header, 'n'), DType::f32, 4);
   CHECK_THAT(message_of([&] { plan_safetensors(checkpoint); }), Contains("allows up to 100000000"));
+}
+
+TEST_CASE("a safetensors shape has as many dimensions as are allowed, and no more") {
+  const auto ones = [](std::size_t count) {
+    std::string text = "1";
+    while (--count > 0) text += ",1";
+    return text;
+  };
+  CHECK_NOTHROW(test::read(file("{" + entry("a", "U8", ones(limits::dimensions), 0, 1) + "}", 1)));
+  CHECK_THAT(refusal("{" + entry("a", "U8", ones(limits::dimensions + 1), 0, 1) + "}", 1),
+             Contains("tensor \"a\"") && Contains("the shape has 4097 dimensions; at most 4096 are allowed"));
 }

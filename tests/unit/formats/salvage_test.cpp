@@ -158,3 +158,21 @@ TEST_CASE("where the part that names the tensors is damaged, nothing is guessed"
     CHECK(error.kind() == ErrorKind::corrupt);
   }
 }
+
+TEST_CASE("what cannot be given back is listed with its reason") {
+  // An expanded view: one float that is repeated to four terabytes.
+  support::PickleWriter writer;
+  writer.raw("}(").text("w").vector("0", 2).text("wide");
+  writer.tensor("FloatStorage", "0", 2, 0, {1LL << 40}, {0}).text("nested");
+  writer.global("torch._utils", "_rebuild_nested_tensor").raw("(NNNNtRu");
+  const std::string file =
+      support::zip({{"a/data.pkl", writer.done()}, {"a/data/0", std::string(8, '\1')}, {"a/version", "3\n"}});
+  const Salvaged found = salvage(MemoryInput("x.pt", memory_bytes(file)));
+  CHECK(test::names_of(found.checkpoint) == std::vector<std::string>{"w"});
+  REQUIRE(found.lost.size() == 2);
+  CHECK(found.lost[0].name == "nested");
+  CHECK(found.lost[0].why == "no plain tensor: nested tensor");
+  CHECK(found.lost[1].name == "wide");
+  CHECK_THAT(found.lost[1].why,
+             Contains("it repeats 8 B of data until it is 4.00 TiB, which is not written"));
+}

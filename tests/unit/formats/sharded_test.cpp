@@ -5,6 +5,7 @@
 #include <map>
 
 #include "ckpt/formats/safetensors.hpp"
+#include "support/archives.hpp"
 #include "support/emit.hpp"
 #include "support/errors.hpp"
 #include "support/files.hpp"
@@ -195,4 +196,91 @@ TEST_CASE("what is wrong inside a shard is told of the shard") {
   const Error error = error_of([&] { read_index(files); });
   CHECK(error.file() == second);
   CHECK_THAT(error.message(), Contains("1 byte is missing"));
+}
+
+TEST_CASE("what is wrong with an index is named") {
+  const auto with = [](const std::string& text) {
+    Files files = sound();
+    files[index_name] = text;
+    return refusal(files);
+  };
+  CHECK_THAT(with("[]"), Contains("an index is an object with a weight_map"));
+  CHECK_THAT(with(R"({"weight_map":{"a":5}})"), Contains("places tensor \"a\" in 5, which is no file name"));
+  CHECK_THAT(with(index({{"a", "sub/x.bin"}})),
+             Contains("in \"sub/x.bin\", which is not the name of a file beside"));
+  CHECK_THAT(with(R"({"weight_map":{"a":"x\u0000y"}})"), Contains("is not the name of a file beside"));
+  CHECK_THAT(with(index({{"a", index_name}})), Contains("which is an index itself"));
+  CHECK_THAT(with(R"({"weight_map":{}})"), Contains("the weight_map of the index is empty"));
+  for (const char* total : {"\"12\"", "-12", "12.5", "-1.0", "1e300", "9223372036854775808.0"}) {
+    const std::string text =
+        R"({"weight_map":{"a":"x"},"metadata":{"total_size":)" + std::string(total) + "}}";
+    CHECK_THAT(with(text), Contains("metadata.total_size of the index is"));
+  }
+}
+
+TEST_CASE("a total that some writers leave as a float, or leave out, is a total") {
+  Files files = sound();
+  const std::string map =
+      R"({"weight_map":{"a":")" + first + R"(","b":")" + first + R"(","c":")" + second + "\"}";
+  for (const char* metadata :
+       {"}", R"(,"metadata":{}})", R"(,"metadata":{"total_size":12.0}})", R"(,"metadata":[]})"}) {
+    files[index_name] = map + metadata;
+    CHECK(read_index(files).notes.empty());
+  }
+}
+
+TEST_CASE("shards that contradict each other are refused, or told in notes where one can be kept") {
+  Files files = sound();
+  files[second] = "NRUB";
+  files[second] += std::string("\1\0\x0A\0\0\0\xA1\x67tensors\xA0", 16) + std::string(256 - 20, '\0');
+  CHECK_THAT(refusal(files),
+             Contains("the shard " + second + " is burnpack, the ones before it are safetensors"));
+  files = sound();
+  const std::size_t format = files[second].find("\"pt\"");
+  files[second].replace(format, 4, "\"np\"");
+  const Checkpoint checkpoint = read_index(files);
+  REQUIRE(checkpoint.notes.size() == 1);
+  CHECK_THAT(checkpoint.notes[0], Contains(second + ": the metadata \"format\" differs"));
+}
+
+TEST_CASE("file names that only look like those of shards are checkpoints of their own") {
+  for (const char* name :
+       {"model-1-of-2.safetensors", "model-00001-of-0000x.safetensors", "model-of-00002.safetensors",
+        "model-00001of00002.safetensors", "model-x-of-00002.safetensors"}) {
+    CAPTURE(name);
+    CHECK(names(read_folder({{name, shard({"a"})}})) == std::vector<std::string>{"a"});
+  }
+  Files files{{first, shard({"a"})}, {"b.safetensors", shard({"b"})}};
+  CHECK_THAT(message_of([&] { read_folder(files); }), Contains("2 checkpoints and no index"));
+  files = sound();
+  files.erase(index_name);
+  files["model-00003-of-00002.safetensors"] = "junk";
+  const Checkpoint checkpoint = read_folder(files);
+  REQUIRE(checkpoint.notes.size() == 2);
+  CHECK_THAT(checkpoint.notes[0], Contains("was not read: its number is not one of 1 to 2"));
+}
+
+TEST_CASE("what shards hold beside their tensors is put together") {
+  const auto pickled = [](const std::string& name, int epoch, bool is_foreign) {
+    support::PickleWriter writer;
+    writer.raw("}(").text(name).vector("0", 1).text("epoch").integer(epoch);
+    if (is_foreign) writer.text("thing").global("m", "Thing").raw(")R");
+    return support::zip(
+               {{"a/data.pkl", writer.raw("u").done()}, {"a/data/0", "data"}, {"a/version", "3\n"}}) +
+           "tail";
+  };
+  const std::string one = "pytorch_model-00001-of-00002.bin";
+  const std::string two = "pytorch_model-00002-of-00002.bin";
+  const Files files{{one, pickled("a", 1, true)}, {two, pickled("b", 2, true)}};
+  const Checkpoint checkpoint = read_folder(files);
+  CHECK(names(checkpoint) == std::vector<std::string>{"a", "b"});
+  REQUIRE(checkpoint.globals.size() == 1);
+  CHECK(checkpoint.globals[0].name == "m.Thing");
+  REQUIRE(checkpoint.hidden.size() == 2);
+  CHECK_THAT(checkpoint.hidden[1], Contains(two + ": 4 bytes follow"));
+  CHECK(*checkpoint.values.find("epoch") == Value(1));
+  CHECK_THAT(checkpoint.notes.at(0), Contains(two + ": the value \"epoch\" differs"));
+  CHECK(checkpoint.integrity.size() == 2);
+  REQUIRE(checkpoint.roots.size() == 1);
+  CHECK(checkpoint.roots[0].tensors == 2);
 }

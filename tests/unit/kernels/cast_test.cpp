@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "ckpt/core/error.hpp"
 #include "ckpt/kernels/minifloat.hpp"
 
 using namespace ckpt;
@@ -203,4 +204,45 @@ TEST_CASE("whole arrays are cast as their numbers are, and what is lost is count
     CHECK(lost.flushed == expected.flushed);
     CHECK(lost.max_relative_error == Approx(expected.max_relative_error));
   }
+}
+
+TEST_CASE("powers of two are rounded to the nearest, halves to the even exponent") {
+  const auto power = [](double value) {
+    return int{cast_one<std::uint8_t>(DType::f64, DType::f8_e8m0, value)};
+  };
+  CHECK(power(1) == 127);
+  CHECK(power(1.49) == 127);
+  CHECK(power(1.5) == 127);  // between 2^0 and 2^1: the even exponent
+  CHECK(power(3) == 129);    // between 2^1 and 2^2
+  CHECK(power(1.51) == 128);
+  CHECK(power(0x1p-127) == 0);
+  CHECK(power(0x1p-200) == 0);
+  CHECK(power(0x1p127) == 254);
+  CHECK(power(0x1.9p127) == 255);
+  CHECK(power(HUGE_VAL) == 255);
+  CHECK(power(std::nan("")) == 255);
+  CHECK(power(0) == 0);
+  CHECK(power(-1) == 255);
+  CHECK(cast_one<float>(DType::f8_e8m0, DType::f32, std::uint8_t{130}) == 8);
+  CHECK(std::isnan(cast_one<float>(DType::f8_e8m0, DType::f32, std::uint8_t{255})));
+}
+
+TEST_CASE("casts between types of which one is no plain float are refused") {
+  for (const auto& [from, to] : std::vector<std::pair<DType, DType>>{{DType::i32, DType::f32},
+                                                                     {DType::f32, DType::i32},
+                                                                     {DType::f4, DType::f32},
+                                                                     {DType::f32, DType::f4},
+                                                                     {DType::qfloat, DType::f32},
+                                                                     {DType::f32, DType::c64}}) {
+    CAPTURE(name(from), name(to));
+    CHECK_FALSE(can_cast(from, to));
+    CastStatistics statistics;
+    std::vector<std::byte> bytes(16);
+    CHECK_THROWS_AS(cast_elements(from, to, bytes, bytes, statistics), Error);
+  }
+  CHECK(is_exact_cast(DType::flex32, DType::f32));
+  CHECK(is_exact_cast(DType::f8_e8m0, DType::bf16));
+  CHECK_FALSE(is_exact_cast(DType::bf16, DType::f16));
+  CHECK_FALSE(is_exact_cast(DType::f32, DType::f8_e4m3));
+  CHECK(cast_one<float>(DType::flex32, DType::f32, 1.25F) == 1.25F);
 }

@@ -46,14 +46,24 @@ class PlacingSink final : public Sink {
     if (bytes.size() > room_) fail(ErrorKind::io, "full");
     room_ -= bytes.size();
     placed += ahead > 0 ? 1 : 0;
-    if (all.size() < end_ + ahead + bytes.size()) all.resize(end_ + ahead + bytes.size());
-    std::ranges::copy(bytes, all.begin() + static_cast<std::ptrdiff_t>(end_ + ahead));
+    const std::size_t at = end_ + ahead;
+    if (all.size() < at + bytes.size()) all.resize(at + bytes.size()), is_there_.resize(all.size());
+    std::ranges::copy(bytes, all.begin() + static_cast<std::ptrdiff_t>(at));
+    std::fill_n(is_there_.begin() + static_cast<std::ptrdiff_t>(at), bytes.size(), true);
   }
-  void append_placed(std::uint64_t size) override { end_ += size; }
+  void append_placed(std::uint64_t size) override {
+    REQUIRE(end_ + size <= all.size());
+    const auto begin = is_there_.begin() + static_cast<std::ptrdiff_t>(end_);
+    REQUIRE(std::all_of(begin, begin + static_cast<std::ptrdiff_t>(size), [](bool there) { return there; }));
+    end_ += size;
+    ++appended;
+  }
   std::vector<std::byte> all;
   std::size_t placed = 0;
+  std::size_t appended = 0;  // how often
 
  private:
+  std::vector<bool> is_there_;
   std::size_t end_ = 0;
   std::size_t room_;
 };
@@ -154,6 +164,8 @@ TEST_CASE("large tensors are gathered ahead, whatever stands between them") {
     const std::vector<CastReport> casts = emit(mixed.plan, mixed.checkpoint, in_any, {.memory = memory});
     CHECK(in_any.all == mixed.expected);
     CHECK((in_any.placed > 0) == (memory < 64ULL << 20));
+    // Tile after tile, and appended as soon as nothing before is missing: not only at a tensor's end.
+    if (memory < 1ULL << 20) CHECK(in_any.appended > mixed.checkpoint.tensors.size());
     REQUIRE(casts.size() == 1);
     CHECK(casts[0].tensor == 2);
     CHECK(casts[0].statistics.elements == 900 * 700);
@@ -174,7 +186,8 @@ TEST_CASE("a sink that fails ends reading ahead, and what was being read does no
   const Mixed mixed;
   for (const std::size_t room : {0U, 1U, 50'000U, 3'000'000U, 7'000'000U}) {
     PlacingSink sink(room);
-    CHECK(error_of([&] { emit(mixed.plan, mixed.checkpoint, sink, {.memory = 1U << 20}); }).kind() == ErrorKind::io);
+    CHECK(error_of([&] { emit(mixed.plan, mixed.checkpoint, sink, {.memory = 1U << 20}); }).kind() ==
+          ErrorKind::io);
   }
 }
 

@@ -124,3 +124,22 @@ TEST_CASE("histograms are NumPy's") {
   CHECK(counts({0, 1, 2, 3, 10}, 10) == std::vector<std::uint64_t>{1, 1, 1, 1, 0, 0, 0, 0, 0, 1});
   CHECK(counts({1, 2, 1, 4, 3.9999, 2.5}, 3) == std::vector<std::uint64_t>{2, 2, 2});
 }
+
+TEST_CASE("integers of every width are measured") {
+  const auto check = [](DType dtype, const auto& values, long double least, long double most) {
+    const Statistics s = statistics_of(dtype, values);
+    CAPTURE(name(dtype));
+    CHECK(s.elements == values.size());
+    CHECK(s.zeros == 1);
+    CHECK(s.min == least);
+    CHECK(s.max == most);
+  };
+  check(DType::i8, std::vector<std::int8_t>{-128, 0, 127}, -128, 127);
+  check(DType::u8, std::vector<std::uint8_t>{0, 255}, 0, 255);
+  check(DType::i16, std::vector<std::int16_t>{-32768, 0, 32767}, -32768, 32767);
+  check(DType::u16, std::vector<std::uint16_t>{0, 65535}, 0, 65535);
+  check(DType::u32, std::vector<std::uint32_t>{0, 4294967295U}, 0, 4294967295.0L);
+  check(DType::bool_u32, std::vector<std::uint32_t>{0, 1}, 0, 1);
+  check(DType::boolean, std::vector<std::uint8_t>{0, 1, 1}, 0, 1);
+  check(DType::flex32, std::vector<float>{-0.5F, 0, 2}, -0.5L, 2);
+}

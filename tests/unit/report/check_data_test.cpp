@@ -99,3 +99,39 @@ TEST_CASE("of elements that overlap over and over, only the first are looked at,
   CHECK(contains(findings.front().text, "w: the first "));
   CHECK(contains(findings.front().text, " of 268435456 elements are zero"));
 }
+
+TEST_CASE("what a catalogue alone shows is found, and what is allowed is not") {
+  Checkpoint checkpoint = checkpoint_of({counting("w", {2}), counting("none", {0, 3})});
+  checkpoint.globals = {{.name = "os.system", .hostile = true}, {.name = "m.Thing"}, {.name = "m.Known"}};
+  checkpoint.hidden = {"4 bytes follow"};
+  checkpoint.refused = {{.name = "s", .what = "sparse tensor"}};
+  checkpoint.notes = {"odd"};
+  const auto found = check_catalogue(checkpoint, [](std::string_view name) { return name == "m.Known"; });
+  std::vector<std::pair<FindingId, std::string>> all;
+  for (const Finding& finding : found) all.emplace_back(finding.id, finding.text);
+  CHECK(all ==
+        std::vector<std::pair<FindingId, std::string>>{
+            {FindingId::runs_code, "the pickle names os.system, which runs code when PyTorch loads it"},
+            {FindingId::foreign_global, "the pickle names m.Thing, which is neither plain data nor known"},
+            {FindingId::hidden_data, "4 bytes follow"},
+            {FindingId::cannot_be_delivered, "s cannot be delivered: sparse tensor"},
+            {FindingId::empty, "none: shape [0, 3] has no elements"},
+            {FindingId::oddity, "odd"}});
+}
+
+TEST_CASE("a shell is one finding, and a file without tensors another") {
+  const auto ids = [](const Checkpoint& checkpoint) {
+    std::vector<FindingId> all;
+    for (const Finding& finding : check_catalogue(checkpoint, [](std::string_view) { return false; }))
+      all.push_back(finding.id);
+    return all;
+  };
+  CHECK(ids(Checkpoint{}) == std::vector<FindingId>{FindingId::no_tensors});
+  CHECK(ids(checkpoint_of({counting("a", {0}), counting("b", {0}), counting("c", {2})})) ==
+        std::vector<FindingId>{FindingId::empty});
+  CHECK(ids(checkpoint_of({counting("a", {0})})) == std::vector<FindingId>{FindingId::empty});
+  CHECK(ids(checkpoint_of({counting("a", {0}), counting("c", {2}), counting("d", {2})})) ==
+        std::vector<FindingId>{FindingId::empty});
+  CHECK(find_finding("ck001") == FindingId::runs_code);
+  CHECK_FALSE(find_finding("CK999"));
+}

@@ -86,3 +86,23 @@ TEST_CASE("an error of any thread comes out, and an empty checkpoint has an id")
   repeated.tensors[0].view.bytes = 1ULL << 40;
   CHECK_THROWS_AS(identify(repeated), Error);
 }
+
+TEST_CASE("a tensor that several threads share has the digest of its bytes, cut or not") {
+  std::vector<std::byte> bytes((33U << 20U) + 4);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i % 251);
+  const Shape shape{bytes.size()};
+  const Tensor whole = plain("w", DType::u8, shape, bytes);
+  for (const unsigned threads : {1U, 3U})
+    CHECK(hex(identify(checkpoint_of({whole}), {.threads = threads}).tensors[0]) ==
+          "7adf77ce21f95350002ac9020c84c36b34ed5877b97208ef0ada68fad9d422dc");
+}
+
+TEST_CASE("how a tensor is quantised is part of the id") {
+  Tensor tensor = plain("w", DType::qfloat, {4}, std::vector<std::byte>(8));
+  tensor.quantization = "value=Q8S store=Native mode=Symmetric tensor=none block=none";
+  const Identity before = identify(checkpoint_of({tensor}));
+  tensor.quantization = "value=Q8F store=Native mode=Symmetric tensor=none block=none";
+  const Identity after = identify(checkpoint_of({tensor}));
+  CHECK(before.id != after.id);
+  CHECK(before.tensors[0] == after.tensors[0]);
+}

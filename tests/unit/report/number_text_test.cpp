@@ -72,3 +72,18 @@ TEST_CASE("integers, booleans and complex numbers have their own forms") {
   CHECK(text<double>(DType::c128, {1.5, -2}) == "(1.5-2j)");
   CHECK(text<float>(DType::c64, {1, std::numeric_limits<float>::quiet_NaN()}) == "(1+nanj)");
 }
+
+TEST_CASE("wide floats, pairs of halves and what is no boolean are printed too") {
+  CHECK(text<double>(DType::f64, {0.1}) == "0.1");
+  CHECK(text<double>(DType::f64, {1e22}) == "1e+22");
+  CHECK(text<float>(DType::c64, {1, 2}) == "(1+2j)");
+  CHECK(text<double>(DType::c128, {0.5, -2}) == "(0.5-2j)");
+  CHECK(text<std::uint16_t>(DType::c32, {0x3C00, 0xC000}) == "1.0 -2.0");
+  CHECK(text<std::uint8_t>(DType::f8_e8m0, {128}) == "2.0");
+  CHECK(text<std::uint8_t>(DType::boolean, {1}) == "True");
+  CHECK(text<std::uint8_t>(DType::boolean, {0}) == "False");
+  CHECK(text<std::uint8_t>(DType::boolean, {7}) == "7");
+  CHECK(text<std::uint32_t>(DType::bool_u32, {1}) == "1");
+  CHECK(text<std::int8_t>(DType::i8, {-128}) == "-128");
+  CHECK(text<std::uint64_t>(DType::u64, {UINT64_MAX}) == "18446744073709551615");
+}

@@ -87,3 +87,27 @@ TEST_CASE("what cannot be cut is refused") {
   CHECK(error_of([] { parse_unstack_rule("w => w"); }).kind() == ErrorKind::usage);
   CHECK(error_of([] { parse_stack_rule("w => w"); }).kind() == ErrorKind::usage);
 }
+
+TEST_CASE("what refuses to be stacked or cut says why") {
+  const auto message = [](const auto& act) { return message_of(act); };
+  CHECK(contains(message([] { stacked({counting("e.x.w", {2})}, "e\\.(.)\\.w => e.w"); }),
+                 "no index in e.x.w"));
+  CHECK(contains(message([] { stacked({counting("e.w", {2})}, "e(\\d)?\\.w => e.w"); }), "no index in e.w"));
+  const Edited edited = stacked({counting("e.0.w", {1}), counting("e.1.w", {1})});
+  Tensor whole = edited.checkpoint.tensors[0];
+  whole.name = "e.0.w";
+  CHECK(contains(message([&] { stacked({whole}); }), "e.0.w is itself stacked"));
+  const auto cut = [&](Tensor tensor) {
+    tensor.name = "w";
+    return message([&] { unstack(checkpoint_of({tensor}), parse_unstack_rule("w => w.#")); });
+  };
+  CHECK(contains(cut(counting("w", {0, 4})), "w [0, 4] has no parts"));
+  CHECK(contains(cut(whole), "cannot be cut into parts"));
+  CHECK(
+      contains(message([] { unstack(checkpoint_of({counting("a", {1})}), parse_unstack_rule("w => w.#")); }),
+               "matched no tensor"));
+  CHECK(contains(message([] { parse_stack_rule("no arrow"); }), "--stack"));
+  std::vector<Tensor> far;
+  far.push_back(counting("e.20.w", {1}));
+  CHECK(contains(message([&] { stacked(far); }), "lacks index 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, … of 0 to 20"));
+}

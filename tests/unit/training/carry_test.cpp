@@ -85,3 +85,29 @@ TEST_CASE("the state of what the model does not hold is lost by name") {
   CHECK(carried.lost == std::vector<std::string>{"a.in_proj_bias"});
   CHECK(carried.state.parameters.size() == 3);
 }
+
+TEST_CASE("moments of some of the parameters that become one are no moments of it") {
+  const Checkpoint torch = attention();
+  const LaidOut burn = lay_out(torch, Direction::pytorch_to_burn, {});
+  const Carried there = carry(momentum_of(torch, 100), torch, Direction::pytorch_to_burn, {});
+  const auto back = [&](const OptimizerState& state) {
+    return message_of([&] { carry(state, burn.checkpoint, Direction::burn_to_pytorch, {}); });
+  };
+  OptimizerState without = there.state;
+  for (ParameterState& parameter : without.parameters)
+    if (parameter.name == "a.key.weight") parameter.moments.clear();
+  CHECK(back(without) == "a.in_proj_weight is joined from 3 parameters, of which 2 have momentum_buffer");
+  std::erase_if(without.parameters, [](const ParameterState& p) { return p.name == "a.key.weight"; });
+  CHECK(back(without) ==
+        "a.in_proj_weight is joined from 3 parameters, of which 2 have an optimizer's state");
+}
+
+TEST_CASE("names follow the edits that gave a tensor another one") {
+  OptimizerState state = momentum_of(checkpoint_of({counting("a", {2}), counting("b", {2})}), 0);
+  EditReport report;
+  report.edits = {{"a.new", {"a"}, ""}, {"both", {"a", "b"}, ""}};
+  follow_names(state, report);
+  CHECK(state.parameters[0].name == "a.new");
+  CHECK(state.parameters[1].name == "b");
+  CHECK(state.groups[0].keys == std::vector<std::string>{"a.new", "b"});
+}

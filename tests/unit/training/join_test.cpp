@@ -119,3 +119,28 @@ TEST_CASE("burn's parameters are found by their ids") {
   CHECK(s.parameters[1].name.empty());
   CHECK(s.groups[0].keys == std::vector<std::string>{"fc.weight"});
 }
+
+TEST_CASE("what joins no state to a model is said") {
+  OptimizerState s = state({{{3, 4}, {3}, {3}, {3}, {2, 3}}});
+  CHECK(
+      join_by_position(s, model(), {"fc.weight", "fc.bias"}).problem.find("the optimizer has 5 parameters") !=
+      std::string::npos);
+  s = state({{{3, 4}, {3}, {3}, {3}, {2, 3}}});
+  CHECK(join_by_position(s, model(), {"fc.weight", "fc.bias", "bn.weight", "bn.bias", "gone"})
+            .problem.find("the model has no parameter gone") != std::string::npos);
+  s = state({{{3, 4}, {3}, {3}, {3}, {2, 9}}});
+  CHECK(
+      join_by_position(s, model(), {"fc.weight", "fc.bias", "bn.weight", "bn.bias", "head.weight"}).problem ==
+      "exp_avg of parameter 4 has the shape [2, 9], but head.weight is [2, 3]");
+  s = state({{{3, 4}, {3}, {3}, {3}, {2, 3}, {1}}});
+  CHECK(join_by_position(s, model()).problem == "the optimizer has 6 parameters, the model 5");
+
+  OptimizerState record = state({{{3, 4}}});
+  record.parameters[0].param_id = 9;
+  CHECK(join_by_id(record, model()).problem ==
+        "the model's tensors have no ids, by which burn's record names its parameters");
+  Checkpoint with_ids = model();
+  with_ids.tensors[1].param_id = 9;
+  CHECK(join_by_id(record, with_ids).problem ==
+        "exp_avg of parameter 0 has the shape [3, 4], but fc.bias is [3]");
+}

@@ -22,6 +22,15 @@ TEST_CASE("a note keeps the numbers that JSON lacks") {
   CHECK(to_note(Value::object().set("lr", 0.1)) == R"({"lr":0.1})");
 }
 
+TEST_CASE("what a note calls a number, but is none, stays the text that it is") {
+  CHECK(from_note(R"({"$number":"-12"})") == Value(Value::Number{"-12"}));
+  CHECK(from_note(R"({"$number":"0"})") == Value(Value::Number{"0"}));
+  for (const char* note :
+       {R"({"$number":""})", R"({"$number":"-"})", R"({"$number":"-012"})", R"({"$number":"1,2"})",
+        R"({"$number":"0x1"})", R"({"$number":"1 "})", R"({"$number":7})", R"({"$number":"1","x":2})"})
+    CHECK(from_note(note).is_object());
+}
+
 TEST_CASE("a number goes where a plain one would stand, and nowhere else") {
   const auto seven = [](const Tensor&) { return 7.0; };
   Value value = Value::object().set("name", "x");

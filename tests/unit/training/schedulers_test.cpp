@@ -135,3 +135,77 @@ TEST_CASE("a record that does not tell its count is refused") {
   CHECK(ckpt::test::message_of([&] { to_torch_scheduler(groups); }) ==
         "0.current_iter and 1.iter_idx are schedulers that differ: PyTorch's has one count for all groups");
 }
+
+TEST_CASE("a scheduler whose settings are not what it needs is refused by name") {
+  const auto error = [](const TorchScheduler& of) { return ckpt::test::message_of([&] { to_burn(of); }); };
+  CHECK(error(scheduler(cosine(), -1)) == "scheduler: last_epoch of CosineAnnealingLR is no whole number");
+  CHECK(error(scheduler(Value::object().set("T_max", 1.5).set("eta_min", 0), 1)) ==
+        "scheduler: T_max of CosineAnnealingLR is no whole number");
+  CHECK(error(scheduler(Value::object().set("T_max", 1e300).set("eta_min", 0), 1)) ==
+        "scheduler: T_max of CosineAnnealingLR is no whole number");
+  CHECK(error(scheduler(Value::object().set("T_max", 10).set("eta_min", "low"), 1)) ==
+        "scheduler: CosineAnnealingLR has no number eta_min");
+  TorchScheduler bare = scheduler(cosine(), 1);
+  std::erase_if(*bare.members.as<Value::Object>(),
+                [](const auto& member) { return member.first == "base_lrs"; });
+  CHECK(error(bare) == "scheduler: CosineAnnealingLR has no base_lrs");
+  CHECK(error({"s", nullptr, Value::object()}) == "s: burn has no counterpart of this scheduler");
+}
+
+TEST_CASE("a burn record says how far each of its schedulers is") {
+  Checkpoint record;
+  record.scalars.emplace("0.current_iter", std::uint64_t{8});
+  record.scalars.emplace("1.iter_idx", std::int64_t{-1});
+  record.scalars.emplace("2.remaining_iters", std::uint64_t{5});
+  record.scalars.emplace("3.previous_lr", 0.25);
+  record.scalars.emplace("4.step", 3.0);                     // Noam's
+  record.scalars.emplace("current.step", std::uint64_t{7});  // a sequence's own
+  CHECK(is_burn_scheduler(record));
+  std::vector<std::string> states;
+  for (const SchedulerRow& row : describe_burn_scheduler(record)) states.push_back(row.state);
+  CHECK(states == std::vector<std::string>{"9 steps done", "0 steps done", "5 left", "last rate 0.25",
+                                           "3 steps done", "7 steps done"});
+  record.scalars.emplace("other", true);
+  CHECK_FALSE(is_burn_scheduler(record));
+}
+
+TEST_CASE("a note that somebody has changed does not tell what it no longer holds") {
+  const auto told = [](std::string_view note, Scalar scalar, const char* key) {
+    Checkpoint record;
+    record.scalars.emplace(key, scalar);
+    record.metadata.emplace("ckpt.scheduler", note);
+    return ckpt::test::message_of([&] { to_torch_scheduler(record); });
+  };
+  const std::string untold =
+      "0.remaining_iters does not tell how many steps were done: that takes the settings of the "
+      "LinearLrSchedulerConfig";
+  for (const char* note :
+       {"{}", R"({"total_iters":"many"})", R"({"total_iters":{"$number":"nan"}})",
+        R"({"total_iters":{"$number":"inf"}})", R"({"total_iters":3})", R"({"total_iters":-9})"}) {
+    CAPTURE(note);
+    CHECK(told(note, std::uint64_t{8}, "0.remaining_iters") == untold);
+  }
+  CHECK(told(R"({"total_iters":30})", std::uint64_t{0}, "0.remaining_iters") == untold);
+  CHECK(told("[]", std::uint64_t{8}, "0.remaining_iters") ==
+        "the metadata `ckpt.scheduler` is not what ckpt writes");
+  for (const char* note :
+       {"{}", R"({"gamma":0.5})", R"({"gamma":0.5,"base_lrs":[]})", R"({"gamma":1,"base_lrs":[0.1]})",
+        R"({"gamma":-1,"base_lrs":[0.1]})", R"({"gamma":0.5,"base_lrs":[0]})",
+        R"({"gamma":0.5,"base_lrs":["x"]})", R"({"gamma":0.5,"base_lrs":[1e-300]})"}) {
+    CAPTURE(note);
+    CHECK(told(note, 0.25, "0.previous_lr").starts_with("0.previous_lr does not tell"));
+  }
+  CHECK(told(R"({"gamma":0.5,"base_lrs":[1]})", -0.5, "0.previous_lr")
+            .starts_with("0.previous_lr does not tell"));
+  CHECK(told("{}", 3.0, "0.step") == "0.step: of burn's schedulers only single ones are carried to PyTorch");
+  CHECK(ckpt::test::message_of([] { to_torch_scheduler({}); }) ==
+        "the record holds no scheduler's count: a constant rate needs none");
+}
+
+TEST_CASE("steps by the rate are those that the rate has fallen by") {
+  // 0.1 * 0.5^3 = 0.0125 is the rate of the fourth call.
+  Checkpoint record;
+  record.scalars.emplace("0.previous_lr", 0.0125);
+  record.metadata.emplace("ckpt.scheduler", R"({"gamma":0.5,"base_lrs":[0.1]})");
+  CHECK(*to_torch_scheduler(record).find("last_epoch") == Value(std::uint64_t{4}));
+}

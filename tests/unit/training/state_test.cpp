@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "ckpt/training/burn_state.hpp"
 #include "ckpt/training/configuration.hpp"
@@ -260,4 +262,236 @@ TEST_CASE("ids are given once, the same ones every time, and none twice") {
   CHECK(a.tensors[1].param_id == 77U);
   CHECK(a.tensors[0].param_id == b.tensors[0].param_id);
   CHECK(a.tensors[0].param_id != a.tensors[2].param_id);
+}
+
+TEST_CASE("a state of PyTorch's that is not what its optimizers write is refused by its place") {
+  const auto error = [](const Checkpoint& checkpoint) {
+    return message_of([&] { read_torch_optimizer(checkpoint, "o", read_float); });
+  };
+  CHECK(error(Checkpoint{}) == "there is no optimizer's state under o");
+  const auto with_state = [](Value state) {
+    Checkpoint checkpoint = torch_checkpoint("o", adam_group());
+    Value* place = &checkpoint.values.as<Value::Object>()->front().second;
+    place->set("state", std::move(state));
+    return checkpoint;
+  };
+  CHECK(error(with_state(Value::object().set("0", 5))) == "o.state.0 is no dict");
+  CHECK(error(with_state(Value::object().set("0", Value::object().set("step", -1)))) ==
+        "o.state.0.step is no whole number of steps");
+  CHECK(error(with_state(Value::object().set("0", Value::object().set("step", "x")))) ==
+        "o.state.0.step is no whole number of steps");
+  const OptimizerState counted =
+      read_torch_optimizer(with_state(Value::object().set(
+                               "0", Value::object().set("step", 7).set("other", 1).set("none", nullptr))),
+                           "o", read_float);
+  CHECK(counted.parameters.at(0).step == 7U);
+  CHECK(counted.unknown == std::vector<std::string>{"o.state.0.other"});
+  Checkpoint loose = torch_checkpoint("o", adam_group());
+  loose.tensors = {counting("o.state.exp_avg", {2})};
+  CHECK(error(loose) == "o.state.exp_avg belongs to no parameter");
+  Checkpoint names = torch_checkpoint("o", adam_group().set("param_names", numbers({1})));
+  CHECK(error(names) == "o.param_groups: 1 names for 2 parameters");
+  Checkpoint long_step = torch_checkpoint("o", adam_group());
+  long_step.tensors = {counting("o.state.0.step", {2})};
+  CHECK(error(long_step) == "o.state.0.step is no whole number of steps");
+}
+
+TEST_CASE("places of optimizers are found in dicts and lists, and read from there") {
+  Value groups = Value::array();
+  groups.push(adam_group().set("params", numbers({0})));
+  Value list = Value::array();
+  list.push(5).push(Value::object().set("param_groups", groups));
+  Checkpoint checkpoint;
+  checkpoint.values.set(
+      "all", Value::object().set("a.b", Value::object().set("param_groups", groups)).set("of", list));
+  CHECK(find_torch_optimizers(checkpoint) == std::vector<std::string>{"all.a.b", "all.of.1"});
+  for (const char* place : {"all.a.b", "all.of.1"})
+    CHECK(read_torch_optimizer(checkpoint, place, read_float).groups.at(0).keys ==
+          std::vector<std::string>{"0"});
+  for (const char* place : {"all.of.2", "all.of.1.x", "all.c", "all.of"})
+    CHECK(message_of([&] { read_torch_optimizer(checkpoint, place, read_float); }) ==
+          "there is no optimizer's state under " + std::string(place));
+}
+
+TEST_CASE("a note that a conversion did not write is refused with what is wrong in it") {
+  const auto error = [](const char* note) {
+    Checkpoint record = burn_record();
+    record.metadata["ckpt.optimizer"] = note;
+    const std::string message = message_of([&] { read_burn_optimizer(record); });
+    CHECK(message.starts_with("the metadata `ckpt.optimizer` is not what ckpt writes: "));
+    return message.substr(message.find(": ") + 2);
+  };
+  CHECK(contains(error("{"), "not valid JSON"));
+  for (const char* note :
+       {"[]", "{}", R"({"kind":5,"param_groups":[]})", R"({"kind":"None","param_groups":[]})",
+        R"({"kind":"Adam"})", R"({"kind":"Adam","param_groups":5})"})
+    CHECK(error(note) == "no kind or no param_groups");
+  CHECK(error(R"({"kind":"Adam","param_groups":[5]})") == "a group is no object");
+  CHECK(error(R"({"kind":"Adam","param_groups":[{"params":[-1]}]})") == "an id is no number");
+  CHECK(error(R"({"kind":"Adam","param_groups":[{"params":["5"]}]})") == "an id is no number");
+}
+
+TEST_CASE("a record whose entries no row has is read as far as it is known") {
+  Checkpoint record = burn_record();
+  record.tensors.push_back(counting("7.strange", {2}));
+  record.tensors.push_back(counting("strange", {2}));
+  record.scalars.emplace("x.__rank", std::uint64_t{1});
+  record.scalars.emplace("5.other", true);
+  record.scalars["5.__rank"] = std::int64_t{-1};
+  const OptimizerState state = read_burn_optimizer(record);
+  CHECK(state.kind == find_optimizer("Adam"));
+  CHECK(state.unknown == std::vector<std::string>{"strange", "x.__rank", "5.other", "7.strange"});
+  CHECK_FALSE(state.parameters.at(0).rank);
+  CHECK(state.parameters.at(1).rank == 2U);
+}
+
+TEST_CASE("parameters with state that are in no group are not dropped without a word") {
+  OptimizerState state;
+  state.kind = find_optimizer("Adam");
+  state.groups.emplace_back().keys = {"a"};
+  state.parameters.push_back({.key = "0", .name = "a"});
+  state.parameters.push_back({.key = "1", .name = "b"});
+  CHECK(message_of([&] { make_torch_optimizer(state); }) ==
+        "1 parameters with state are in no parameter group of the optimizer");
+}
+
+TEST_CASE("settings that are no numbers are told, tuples written, and whole numbers kept whole") {
+  Value betas = Value::array();
+  betas.push("x").push(0.9);
+  const BurnConfiguration odd =
+      burn_configuration(*find_optimizer("Adam"), Value::object().set("betas", betas).set("eps", "small"));
+  CHECK(std::ranges::find(odd.lacking, R"(eps is "small", which is no number)") != odd.lacking.end());
+  CHECK(rust_float(std::nan("")) == "f64::NAN");
+  CHECK(rust_float(-HUGE_VAL) == "f64::NEG_INFINITY");
+  CHECK(rust_float(HUGE_VAL) == "f64::INFINITY");
+  CHECK(rust_float(1e+30) == "1e30");
+  CHECK(rust_float(1e-07) == "1e-7");
+  CHECK(rust_float(3) == "3.0");
+  OptimizerState state;
+  state.kind = find_optimizer("Adam");
+  state.groups.emplace_back();
+  CHECK(message_of([&] { set_hyper(state, "eps=tiny"); }) == "--hyper eps=tiny: the value is no number");
+  CHECK(message_of([&] { set_hyper(state, "eps"); }) == "--hyper eps: not a setting of Adam");
+}
+
+TEST_CASE("settings that a pickle spells in ways that a record loses are named") {
+  OptimizerState state;
+  ParameterGroup& group = state.groups.emplace_back();
+  Value list = Value::array();
+  list.push(1);
+  group.hypers.set("betas", list).set("lr", 0.1).set("schedule", list).set("dtype", "torch.float32");
+  group.hypers.set("array", "dtype <f4").set("blob", "12 bytes").set("long", "abc…").set("name", "adam");
+  group.hypers.set("object", Value::object().set("class", "m.C")).set("empty", Value::object());
+  group.hypers.set("keys", Value::object().set("12", 1)).set("plain", Value::object().set("a", 1));
+  state.groups.push_back(group);
+  CHECK(inexact_settings(state) ==
+        std::vector<std::string>{"schedule", "dtype", "array", "blob", "long", "object", "empty", "keys"});
+}
+
+namespace {
+
+/// A record with these moments, `ID.PATH` by their shapes, and the rank of each parameter.
+Checkpoint record_of(const std::vector<std::pair<std::string, Shape>>& moments) {
+  Checkpoint record;
+  record.file = "optim.bpk";
+  for (const auto& [name, shape] : moments) {
+    record.tensors.push_back(counting(name, shape, 1));
+    record.scalars[name.substr(0, name.find('.')) + ".__rank"] = std::uint64_t{shape.size()};
+  }
+  return record;
+}
+
+}  // namespace
+
+TEST_CASE("a velocity of matrices beside another optimizer is Muon's, of anything else SGD's") {
+  const std::string velocity(find_optimizer("SGD")->moments.front().burn);
+  const std::string first = "momentum.moment_1";
+  const std::string second = "momentum.moment_2";
+  const OptimizerState muon =
+      read_burn_optimizer(record_of({{"1." + velocity, {2, 3}}, {"2." + first, {3}}, {"2." + second, {3}}}));
+  CHECK(muon.kind == find_optimizer("Muon"));
+  CHECK(muon.other_kinds == std::vector<std::string>{"Adam"});
+  const OptimizerState behind =
+      read_burn_optimizer(record_of({{"1." + first, {3}}, {"1." + second, {3}}, {"2." + velocity, {2, 3}}}));
+  CHECK(behind.kind == find_optimizer("Adam"));
+  CHECK(behind.other_kinds == std::vector<std::string>{"Muon"});
+  const OptimizerState sgd =
+      read_burn_optimizer(record_of({{"1." + velocity, {3}}, {"2." + first, {3}}, {"2." + second, {3}}}));
+  CHECK(sgd.kind == find_optimizer("SGD"));
+}
+
+TEST_CASE("a moment that is missing, and a record of ranks alone, are told") {
+  const OptimizerState half = read_burn_optimizer(record_of({{"1.momentum.moment_1", {3}}}));
+  CHECK(half.parameters.at(0).missing == std::vector<std::string>{"momentum.moment_2", "momentum.time"});
+  Checkpoint ranks;
+  ranks.scalars.emplace("1.__rank", std::int64_t{2});
+  const OptimizerState bare = read_burn_optimizer(ranks);
+  CHECK(bare.kind == find_optimizer("SGD"));
+  CHECK(bare.evidence == "it has ranks and no tensors");
+  CHECK(bare.parameters.at(0).rank == 2U);
+}
+
+TEST_CASE("what a record holds that its optimizer has no place for, or a model no shape, is a fault") {
+  Checkpoint record = burn_record();
+  record.tensors.push_back(counting("loose", {2}));
+  record.tensors[0].param_id = 7;
+  const std::vector<StateFault> faults = lint(record);
+  REQUIRE(faults.size() == 2);
+  CHECK(faults[0].text ==
+        "5.momentum.moment_1 has another ParamId than its name says: burn ends with a panic when it "
+        "loads this");
+  CHECK(faults[1].kind == StateFault::Kind::unknown);
+  CHECK(faults[1].text == "Adam has no place for loose");
+
+  Checkpoint model = checkpoint_of({counting("fc.weight", {2, 3}), counting("fc.bias", {3})});
+  model.tensors[0].param_id = 5;
+  model.tensors[1].param_id = 6;
+  const std::vector<StateFault> misfits = lint(burn_record(), &model);
+  REQUIRE(misfits.size() == 2);
+  CHECK(misfits[0].text == "fc.bias: exp_avg has the shape [2, 3], the parameter [3]");
+}
+
+TEST_CASE("of a state of PyTorch's that no order of the model fits, that is the fault") {
+  Checkpoint file = torch_checkpoint("o", adam_group());
+  file.tensors = {counting("o.state.0.exp_avg", {7}), counting("o.state.0.exp_avg_sq", {7})};
+  const Checkpoint model = checkpoint_of({counting("fc.weight", {2, 3}), counting("fc.bias", {3})});
+  const std::vector<StateFault> faults = lint_state(read_torch_optimizer(file, "o", read_float), file, &model,
+                                                    [](const Tensor&) { return false; });
+  REQUIRE_FALSE(faults.empty());
+  CHECK(faults[0].text ==
+        "the state of parameter 0 has the shape [7], but the model's is fc.weight [2, 3]; no order of "
+        "the model's parameters fits");
+}
+
+TEST_CASE("settings of several numbers, steps that are no tensors and refused settings keep their places") {
+  for (const OptimizerKind& kind : optimizer_table()) {
+    OptimizerState state;
+    state.kind = &kind;
+    const ParameterGroup group = default_group(state, {"w"});
+    for (const HyperRow& row : kind.hypers)
+      if (row.literal == Literal::tuple) {
+        const auto* items = group.hypers.find(row.torch)->as<Value::Array>();
+        REQUIRE(items != nullptr);
+        CHECK(items->size() == row.tuple_default.size());
+        CHECK(burn_configuration(kind, group.hypers).code.find("ns_coefficients") == std::string::npos);
+      }
+  }
+  OptimizerState rmsprop;
+  rmsprop.kind = find_optimizer("RMSprop");
+  rmsprop.groups.emplace_back().keys = {"w"};
+  rmsprop.parameters.push_back(
+      {.key = "0", .name = "w", .step = 6, .moments = {counting("square_avg", {2})}});
+  const Checkpoint written = make_torch_optimizer(rmsprop);
+  CHECK(*written.values.find("state") ==
+        Value::object().set("0", Value::object().set("step", std::uint64_t{6})));
+
+  Checkpoint refused = torch_checkpoint("o", adam_group());
+  refused.refused.push_back({.name = "o.param_groups.0.scale", .what = "sparse tensor"});
+  CHECK(read_torch_optimizer(refused, "o", read_float).unknown ==
+        std::vector<std::string>{"o.param_groups.0.scale"});
+
+  Checkpoint grouped =
+      torch_checkpoint("o", adam_group().set("step", std::uint64_t{9}));  // Adan's authors count there
+  grouped.tensors = {counting("o.state.0.exp_avg", {2})};
+  CHECK(read_torch_optimizer(grouped, "o", read_float).parameters.at(0).step == 9U);
 }

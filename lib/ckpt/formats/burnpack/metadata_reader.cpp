@@ -67,12 +67,16 @@ void read_dtype(cbor::Reader& reader, Descriptor& tensor) {
 
 Shape read_shape(cbor::Reader& reader) {
   Shape shape;
+  const auto add = [&shape](std::uint64_t size) {
+    if (shape.size() == limits::dimensions)
+      fail(ErrorKind::corrupt, "the shape has more than {} dimensions", limits::dimensions);
+    shape.push_back(size);
+  };
   if (reader.peek() == cbor::Kind::bytes) {
-    for (const std::byte size : reader.bytes("shape")) shape.push_back(std::to_integer<std::uint64_t>(size));
+    for (const std::byte size : reader.bytes("shape")) add(std::to_integer<std::uint64_t>(size));
     return shape;
   }
-  for (Entries sizes = reader.array("shape"); sizes.next();)
-    shape.push_back(reader.whole("a size of the shape"));
+  for (Entries sizes = reader.array("shape"); sizes.next();) add(reader.whole("a size of the shape"));
   return shape;
 }
 

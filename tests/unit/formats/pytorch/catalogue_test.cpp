@@ -270,3 +270,122 @@ TEST_CASE("attributes of unknown objects are walked where they hold tensors") {
       .raw("ubs");
   CHECK(names(read_pickle(writer)) == Strings{"thing.inner.w"});
 }
+
+TEST_CASE("keys of every kind are spelled, long and deep ones cut off") {
+  PickleWriter writer;
+  writer.raw("}(");
+  writer
+      .raw(
+          "](K\x01K\x02"
+          "e")
+      .vector("0", 2);                          // no dict of Python's has it
+  writer.raw("(K\x01\x91").vector("0", 2);      // a frozenset by its opcode
+  writer.raw("\x8f(K\x01\x90").vector("0", 2);  // a set
+  writer.global("__builtin__", "set")
+      .raw(
+          "](K\x01"
+          "e\x85R")
+      .vector("0", 2);
+  writer.raw("}").vector("0", 2);
+  writer.raw("K\x01\x85").vector("0", 2);
+  writer.global("_codecs", "encode").raw("(").text("\xc3\xbf").text("latin1").raw("tR").vector("0", 2);
+  writer.global("m", "Made").raw(")R").vector("0", 2);
+  writer.storage("FloatStorage", "0", 2).vector("0", 2);
+  writer.raw("L123456789012345678901L\n").vector("0", 2);
+  writer.text("it's").raw("\x85").vector("0", 2);
+  writer.raw("F1e400\n").vector("0", 2);
+  CHECK(names(read_pickle(writer.raw("u"))) == Strings{"[1, 2]", "frozenset({1})", "{1}", "{1}#2", "dict",
+                                                       "(1,)", R"(b'\xff')", "m.Made", "tensor",
+                                                       "123456789012345678901", R"(("it's",))", "inf"});
+  PickleWriter deep;
+  deep.raw("}(K\x01").raw(std::string(10, '\x85')).vector("0", 2);
+  std::string many = "(";
+  for (int i = 0; i < 200; ++i) many += "K\x01";
+  deep.raw(many + "t").vector("0", 2);
+  const Strings cut = names(read_pickle(deep.raw("u")));
+  CHECK(cut.at(0) == "(((((((((…,),),),),),),),),)");
+  CHECK(cut.at(1).size() < 300);
+}
+
+TEST_CASE("mappings and objects are read in every way that Python pickles them") {
+  PickleWriter counter;
+  counter.raw("}")
+      .text("c")
+      .global("collections", "Counter")
+      .raw("}")
+      .text("w")
+      .vector("0", 2)
+      .raw("s\x85Rs");
+  CHECK(names(read_pickle(counter)) == Strings{"c.w"});
+
+  PickleWriter slots;  // an object with __slots__ has (its dict, its slots)
+  slots.global("m", "Thing")
+      .raw(")\x81}")
+      .text("a")
+      .vector("0", 2)
+      .raw("s}")
+      .text("b")
+      .vector("0", 2)
+      .raw(
+          "s\x86"
+          "b");
+  CHECK(names(read_pickle(slots)) == Strings{"b", "a"});
+
+  PickleWriter state;  // __setstate__ takes anything
+  state.global("m", "Thing").raw(")\x81(").vector("0", 2).raw("tb");
+  CHECK(names(read_pickle(state)) == Strings{"state.0"});
+
+  PickleWriter args;
+  args.global("m", "Thing").raw("(").vector("0", 2).raw("tR](").vector("0", 2).raw("e\x86");
+  CHECK(names(read_pickle(args)) == Strings{"0.args.0", "1.0"});
+
+  PickleWriter keywords;  // NEWOBJ_EX
+  keywords.global("m", "Thing").raw(")}").text("k").vector("0", 2).raw("s\x92");
+  CHECK(names(read_pickle(keywords)) == Strings{"k"});
+
+  PickleWriter old;  // classes of Python 2 and copyreg
+  old.raw("}(").text("t").vector("0", 2).text("o").global("copy_reg", "_reconstructor").raw("(");
+  old.global("m", "Thing").global("__builtin__", "object").raw("NtRu");
+  CHECK(*read_pickle(old).values.find("o") == Value::object().set("class", "m.Thing"));
+}
+
+TEST_CASE("plain objects show what they are made from, others their class only") {
+  PickleWriter writer;
+  writer.raw("}(").text("t").vector("0", 2);
+  writer.text("date").global("datetime", "date").raw("(K\x01tR");
+  writer.text("space").global("argparse", "Namespace").raw(")\x81}").text("lr").raw("K\x02sb");
+  writer.text("device").global("torch", "device").raw("(").text("cpu").raw("tR");
+  writer.text("bytes").raw(
+      "C\x03"
+      "abc");
+  writer.text("encoded").global("_codecs", "encode").raw("(").text("ab").text("latin1").raw("tR");
+  writer.text("dtype").global("numpy", "dtype").raw("(").text("f4").raw("tR");
+  writer.text("storage").storage("FloatStorage", "0", 2);
+  writer.text("global").global("m", "f");
+  const Checkpoint checkpoint = read_pickle(writer.raw("u"));
+  CHECK(json::dump(checkpoint.values) ==
+        R"({"date":{"class":"datetime.date","args":[1]},"space":{"lr":2},)"
+        R"("device":{"class":"torch.device","args":["cpu"]},"bytes":"3 bytes","encoded":"2 bytes",)"
+        R"("dtype":"dtype |f4","storage":"storage","global":"m.f"})");
+}
+
+TEST_CASE("the parts that describe a storage are checked one by one") {
+  const auto error = [](const std::string& parts) {
+    PickleWriter writer;
+    writer.raw("}").text("x").global("torch._utils", "_rebuild_tensor_v2").raw("((").text("storage");
+    return error_of(writer.raw(parts).raw("tQK").raw({"\0", 1}).raw("(K\x02t(K\x01t\x89NtRs"));
+  };
+  PickleWriter type;
+  const std::string made = type.global("torch", "FloatStorage").done();
+  const std::string floats_class = made.substr(2, made.size() - 3);
+  const std::string key = "X" + support::le(1, 4) + "0";
+  CHECK_THAT(error(""), Contains("a storage is described by 1 parts; at least 5 are wanted"));
+  CHECK_THAT(error(floats_class + "NNK\x02"), Contains("the key of a storage is None"));
+  CHECK_THAT(error("N" + key + "NK\x02"), Contains("storage 0: its class is None"));
+  CHECK_THAT(error(floats_class + key + "NN"), Contains("storage 0: its size is None"));
+  CHECK_THAT(error(floats_class + key + "NJ\xff\xff\xff\xff"),
+             Contains("storage 0: its size is negative (-1)"));
+  CHECK_THAT(error(floats_class + key + "N\x8a\x08" + support::le(INT64_MAX, 8)),
+             Contains("more than can be counted"));
+  CHECK(error(floats_class + std::string("K\0NK\x02", 5)).empty());  // a key that is a number
+}

@@ -136,3 +136,53 @@ TEST_CASE("a legacy file that is cut or flipped anywhere gives a catalogue or an
   }
   SUCCEED();
 }
+
+TEST_CASE("what is wrong between the pickles of a legacy file is named") {
+  const std::string magic = PickleWriter().raw("\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19").done();
+  const auto error = [](const std::string& file) {
+    try {
+      pytorch::open_legacy(memory_bytes(file));
+    } catch (const Error& e) {
+      return e.message();
+    }
+    return std::string();
+  };
+  const std::string empty = PickleWriter().raw("}").done();
+  CHECK_THAT(error(empty), Contains("does not begin with PyTorch's magic number"));
+  CHECK_THAT(error(magic),
+             Contains("cut off at byte " + std::to_string(magic.size()) + ", before the version"));
+  CHECK_THAT(error(magic + PickleWriter().integer(1002).done()),
+             Contains("legacy format version 1002 (1001 is known)"));
+  CHECK_THAT(error(magic + empty), Contains("legacy format version of an unknown kind"));
+  CHECK_THAT(error(head + empty + empty), Contains("the list of storages is a dict"));
+  CHECK_THAT(error(head + empty + "\x80\x63."), Contains("the list of storages") && Contains("protocol 99"));
+  CHECK_THAT(error(head + PickleWriter().raw("NQ").done() + PickleWriter().raw("]").done()),
+             Contains("a persistent id that is neither storage nor module"));
+  CHECK_THAT(error(head + empty +
+                   PickleWriter()
+                       .raw("]K\x07"
+                            "a")
+                       .done()),
+             Contains("storage 7 is in the file, but nothing tells"));
+}
+
+TEST_CASE("views of legacy storages are windows that stay inside them") {
+  // ('storage', FloatStorage, '0', 'cpu', 4, (view key, offset, size))
+  const auto file = [](const std::string& view, std::int64_t elements = 2) {
+    PickleWriter writer;
+    writer.raw("}").text("w").global("torch._utils", "_rebuild_tensor").raw("((").text("storage");
+    writer.global("torch", "FloatStorage").text("0").text("cpu").integer(4).raw(view).raw("tQ").integer(0);
+    writer.integers({elements}).integers({1}).raw("tRs");
+    return legacy(writer.done(), {{"0", 4, floats({1, 2, 3, 4})}});
+  };
+  const auto view = [](std::int64_t offset, std::int64_t size) {
+    const std::string all = PickleWriter().raw("(").text("v").integer(offset).integer(size).raw("t").done();
+    return all.substr(2, all.size() - 3);
+  };
+  CHECK(support::gathered(read(file(view(1, 2))).tensors.at(0)) == floats({2, 3}));
+  CHECK(support::gathered(read(file("N", 4)).tensors.at(0)) == floats({1, 2, 3, 4}));
+  CHECK_THAT(support::error_of(file(view(1, 4))), Contains("storage 0: a view goes beyond its 4 elements"));
+  CHECK_THAT(support::error_of(file(view(-1, 2))), Contains("a view goes beyond"));
+  CHECK_THAT(support::error_of(file(view(0, -2))), Contains("a view goes beyond"));
+  CHECK_THAT(support::error_of(file("K\x01")), Contains("storage 0: its view is an integer"));
+}

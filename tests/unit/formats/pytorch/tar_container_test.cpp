@@ -103,3 +103,62 @@ TEST_CASE("a tar container that is cut or flipped anywhere gives a catalogue or 
   }
   SUCCEED();
 }
+
+TEST_CASE("what is wrong in a tar container is named") {
+  const auto error = [](const std::string& storages, const std::string& tensors,
+                        const std::string& pickle = object) {
+    return support::error_of(container(storages, tensors, pickle));
+  };
+  const std::string one = count_one + storage(100, 6, six);
+  const std::string tensors = count_two + tensor(1, 100, 2, 3) + tensor(2, 100, 1, 2);
+  const auto views = [](const std::string& opcodes) {
+    return PickleWriter().raw("](").raw(opcodes).raw("e").done();
+  };
+  const auto view = [](std::int64_t root, std::int64_t offset, std::int64_t size) {
+    PickleWriter writer;
+    const std::string all =
+        writer.raw("(").integer(200).integer(root).integer(offset).integer(size).raw("t").done();
+    return all.substr(2, all.size() - 3);
+  };
+  CHECK_THAT(error(PickleWriter().raw("N").done(), tensors),
+             Contains("the number of storages is not a number"));
+  CHECK_THAT(error(count_one + PickleWriter().raw(")").done(), tensors),
+             Contains("the description of a storage is") && Contains("not a tuple of 3"));
+  CHECK_THAT(error(count_one + PickleWriter().raw("(NNNt").done(), tensors), Contains("a key is None"));
+  CHECK_THAT(error(count_one + PickleWriter().raw("(").text("k").raw("NNt").done(), tensors),
+             Contains("storage k: its class is None"));
+  CHECK_THAT(error(count_two + storage(100, 6, six) + storage(100, 6, six) + no_views, tensors),
+             Contains("storage 100 is listed twice"));
+  CHECK_THAT(error(one + PickleWriter().raw("N").done(), tensors), Contains("the list of views is None"));
+  CHECK_THAT(error(one + views("N"), tensors), Contains("not a tuple of 4"));
+  CHECK_THAT(error(one + views(view(300, 0, 1)), tensors),
+             Contains("a view of storage 300, which is not in the file"));
+  CHECK_THAT(error(one + views(view(100, 5, 2)), tensors),
+             Contains("a view goes beyond the 6 elements of storage 100"));
+  CHECK_THAT(error(one + views(view(100, -1, 2)), tensors), Contains("the offset of a view is -1"));
+  CHECK_THAT(error(one + no_views, count_one + PickleWriter().raw("N").done()),
+             Contains("the description of a tensor is None"));
+  std::string many = tensor(1, 100, 2, 3);
+  many.replace(many.size() - 48, 4, le(4097, 4));
+  CHECK_THAT(error(one + no_views, count_one + many), Contains("tensor 1 has 4097 dimensions"));
+  CHECK_THAT(error(one + no_views, count_one + tensor(1, 100, UINT64_MAX, 3)),
+             Contains("tensor 1: a size is -1"));
+  CHECK_THAT(error(one + no_views, count_one + tensor(1, 100, 1, 1, UINT64_MAX)),
+             Contains("tensor 1: its offset is -1"));
+  CHECK_THAT(error(one + no_views, count_one + "\x80\x63."),
+             Contains("member tensors") && Contains("protocol 99"));
+  CHECK_THAT(support::error_of(support::tar({{"pickle", object}, {"./pickle", object}})),
+             Contains("two members are named pickle"));
+}
+
+TEST_CASE("what a tar container holds beside its four members, and without the one of tensors, is told") {
+  const std::string storages = count_one + storage(100, 6, six) + no_views;
+  const std::string file = support::tar(
+      {{"./pickle", PickleWriter().raw("}").done() + "tail"}, {"./storages", storages}, {"readme", "x"}});
+  const Checkpoint checkpoint = read(file);
+  CHECK(checkpoint.tensors.empty());
+  REQUIRE(checkpoint.hidden.size() == 2);
+  CHECK_THAT(checkpoint.hidden[0], Contains("member readme is none of PyTorch's"));
+  CHECK_THAT(checkpoint.hidden[1], Contains("4 bytes follow the object in member pickle"));
+  CHECK_THAT(checkpoint.notes.at(0), Contains("there is no member tensors"));
+}

@@ -225,3 +225,109 @@ TEST_CASE("numbers that describe a tensor are checked, and the error names the t
                        .raw("tR")),
              Contains("its storage is a text"));
 }
+
+TEST_CASE("calls that lack what a tensor is made of are refused by name") {
+  const auto error = [](const std::string& made) { return support::error_of(file_of(made, floats({1, 2}))); };
+  const auto call = [](std::string_view module, std::string_view name, const std::string& args) {
+    PickleWriter writer;
+    return opcodes(writer.global(module, name).raw("(").raw(args).raw("tR"));
+  };
+  PickleWriter inner;
+  const std::string tensor = opcodes(inner.vector("0", 2));
+  CHECK_THAT(error(call("torch._utils", "_rebuild_parameter", "")),
+             Contains("_rebuild_parameter without a tensor"));
+  CHECK_THAT(error(call("torch.nn.parameter", "Parameter", "")), Contains("a parameter without a tensor"));
+  CHECK_THAT(error(call("torch._tensor", "_rebuild_from_type_v2", "NN")),
+             Contains("_rebuild_from_type without the arguments of its function"));
+  std::string wrapped = tensor;
+  for (int i = 0; i < 33; ++i) wrapped = call("torch._utils", "_rebuild_parameter", wrapped + "\x88N");
+  CHECK_THAT(error(wrapped), Contains("more than 32 wrappers around one tensor"));
+
+  const std::string from_numpy = "_rebuild_device_tensor_from_numpy";
+  CHECK_THAT(error(call("torch._utils", from_numpy, "")),
+             Contains("it is rebuilt from 0 arguments; 4 are wanted"));
+  CHECK_THAT(error(call("torch._utils", from_numpy, "NNNN")), Contains("it is rebuilt from None"));
+  CHECK_THAT(error(call("torch._utils", from_numpy, tensor + "NNN")), Contains("its dtype is None"));
+  PickleWriter few;
+  few.global("torch._utils", "_rebuild_tensor_v3").raw("(").storage("UntypedStorage", "0", 8).integer(0);
+  CHECK_THAT(error(opcodes(few.integers({2}).integers({1}).raw("tR"))),
+             Contains("it is rebuilt from 4 arguments; 7 are wanted"));
+  PickleWriter no_type;
+  no_type.global("torch._utils", "_rebuild_tensor_v3").raw("(").storage("UntypedStorage", "0", 8).integer(0);
+  CHECK_THAT(error(opcodes(no_type.integers({2}).integers({1}).raw("\x89NNtR"))),
+             Contains("its dtype is None"));
+}
+
+TEST_CASE("sizes and offsets that are no numbers, or far too many, are refused") {
+  const auto error = [](const std::string& offset, const std::string& size) {
+    PickleWriter writer;
+    writer.global("torch._utils", "_rebuild_tensor_v2").raw("(").storage("FloatStorage", "0", 2);
+    return support::error_of(file_of(opcodes(writer.raw(offset).raw(size).raw(")tR")), floats({1, 2})));
+  };
+  const std::string zero("K\0", 2);
+  CHECK_THAT(error("N", ")"), Contains("its offset is None, not a number that fits 64 bits"));
+  CHECK_THAT(error(zero, "N"), Contains("its size is None, not a tuple"));
+  std::string many = "(";
+  for (int i = 0; i < 4097; ++i) many += "K\x01";
+  CHECK_THAT(error(zero, many + "t"), Contains("its size has 4097 dimensions"));
+}
+
+TEST_CASE("tensors of other devices come by way of a NumPy array or a tensor, and have the dtype they name") {
+  PickleWriter inner;
+  const std::string tensor = opcodes(inner.vector("0", 2));
+  const auto made = [&](std::string_view dtype) {
+    PickleWriter writer;
+    writer.global("torch._utils", "_rebuild_device_tensor_from_cpu_tensor").raw("(").raw(tensor);
+    return read_opcodes(opcodes(writer.global("torch", dtype).text("xla:0").raw("\x89tR")), floats({1, 2}));
+  };
+  CHECK(made("bfloat16").tensors.at(0).dtype == DType::bf16);
+  CHECK(made("bfloat16").tensors.at(0).view.stored == DType::f32);
+  CHECK_THAT(made("bits8").refused.at(0).what, Contains("tensor of torch.bits8"));
+}
+
+TEST_CASE("a lazy sign of a type that has none, and parts of sparse tensors that are not told, are said so") {
+  CHECK_THAT(read_opcodes(v2_with_metadata("LongStorage", "neg"), std::string(16, '\0')).refused.at(0).what,
+             Contains("I64 tensor with a lazy sign"));
+  const auto what = [](std::string_view name, const std::string& args) {
+    PickleWriter writer;
+    return read_opcodes(opcodes(writer.global("torch._utils", name).raw("(").raw(args).raw("tR")), "")
+        .refused.at(0)
+        .what;
+  };
+  CHECK(what("_rebuild_sparse_tensor", "NN") == "sparse tensor (unknown layout)");
+  CHECK(what("_rebuild_qtensor", "NN(K\xffJ\xff\xff\xff\xfft") == "quantised tensor (unknown scheme)");
+  CHECK(what("_rebuild_meta_tensor_no_storage", "N") == "meta tensor (no data in the file)");
+  CHECK(what("_rebuild_sparse_csr_tensor", "NNN(K\x02K\x03t") ==
+        "sparse tensor (torch.sparse_csr), shape [2, 3]");
+}
+
+TEST_CASE("wrappers of wrappers, and a Variable of the first versions, are looked through") {
+  PickleWriter inner;
+  const std::string tensor = opcodes(inner.vector("0", 2));
+  const std::string data = floats({1, 2});
+  PickleWriter subclass;  // a parameter of a subclass
+  subclass.global("torch._tensor", "_rebuild_from_type_v2")
+      .raw("(")
+      .global("torch._utils", "_rebuild_parameter");
+  subclass.global("__main__", "Mine").raw("(").raw(tensor).raw("\x88").ordered_dict().raw("tNtR");
+  CHECK(support::gathered(read_opcodes(opcodes(subclass), data).tensors.at(0)) == data);
+
+  PickleWriter variable;
+  variable.global("torch", "FloatTensor").raw(")\x81(").raw(tensor).raw("\x89\x89NNtb");
+  CHECK(support::gathered(read_opcodes(opcodes(variable), data).tensors.at(0)) == data);
+
+  PickleWriter foreign;  // what a function of somebody else's would make
+  foreign.global("torch._tensor", "_rebuild_from_type_v2").raw("(").global("m", "make").global("m", "Mine");
+  foreign.raw("(").raw(tensor).raw("tNtR");
+  CHECK_THAT(read_opcodes(opcodes(foreign), data).refused.at(0).what, Contains("tensor made from"));
+}
+
+TEST_CASE("elements of more than a byte in an untyped storage of a big-endian machine are refused") {
+  const auto file = [](std::string_view dtype, std::int64_t elements) {
+    PickleWriter writer;
+    writer.raw("}").text("x").raw(v3(dtype, 4, elements)).raw("s");
+    return read(torch_zip(writer.done(), {{"data/0", "abcd"}, {"byteorder", "big"}}));
+  };
+  CHECK_THAT(file("float32", 1).refused.at(0).what, Contains("big-endian F32 tensor in an untyped storage"));
+  CHECK(support::gathered(file("uint8", 4).tensors.at(0)) == "abcd");
+}

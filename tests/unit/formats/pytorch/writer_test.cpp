@@ -28,3 +28,21 @@ TEST_CASE("a tensor without elements whose sizes PyTorch cannot count is refused
     CHECK_THAT(error.message(), Contains("tensor w") && Contains(to_string(shape)));
   }
 }
+
+TEST_CASE("what PyTorch has no tensors of is refused with the tensor's name") {
+  const auto refusal = [](std::string name, DType dtype, Shape shape) {
+    Checkpoint checkpoint;
+    const std::uint64_t bytes = byte_count(shape, dtype).value_or(0);
+    checkpoint.tensors.push_back(
+        test::plain(std::move(name), dtype, std::move(shape), std::vector<std::byte>(bytes)));
+    const Error error = test::error_of([&] { static_cast<void>(plan_pytorch(checkpoint)); });
+    CHECK(error.kind() == ErrorKind::refused);
+    CHECK_FALSE(error.hint().empty());
+    return error.message();
+  };
+  CHECK_THAT(refusal("w", DType::f4, {2}), Contains("tensor w: PyTorch has no type for F4"));
+  CHECK_THAT(refusal("w", DType::qfloat, {2}), Contains("PyTorch has no type for QFLOAT"));
+  CHECK_THAT(refusal("w\xFF", DType::f32, {2}), Contains("the name is not UTF-8"));
+  CHECK_THAT(refusal("w", DType::f32, Shape(65, 1)), Contains("PyTorch has no tensors of shape [1, 1"));
+  plan(Shape(64, 0));
+}
