@@ -30,7 +30,7 @@ FOREIGN = [
     (r"libdeflate\.h", ["core/crc32"]),
     (r"openssl/evp\.h", ["kernels/checksum"]),
     (r"(unistd|fcntl|dirent|poll|signal|spawn|termios|sys/\w+|linux/fs)\.h", ["core/spool", "io/", "apps/"]),
-    (r"CLI/CLI\.hpp", ["apps/"]),
+    (r"CLI/CLI\.hpp|malloc\.h", ["apps/"]),
 ]
 STANDARD = re.compile(r"[a-z_0-9]+")  # <vector>, <cstdint>; C's own <stdint.h> has a C++ name
 

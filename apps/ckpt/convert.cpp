@@ -62,6 +62,13 @@ Convert with_learner_epoch(Convert options, std::optional<OutputFolder>& folder)
   return options;
 }
 
+/// Beside the input and the state of optimizers and schedulers.
+std::vector<std::string> files_that_are_read(const Convert& options) {
+  std::vector<std::string> files = options.stages.files();
+  files.insert(files.end(), {options.stages.like(), options.training.model, options.training.param_names});
+  return files;
+}
+
 void require_separate_files(const Convert& options) {
   const TrainingOptions& training = options.training;
   const std::vector<std::string> beside{options.write_modules, training.optimizer_out,
@@ -71,9 +78,14 @@ void require_separate_files(const Convert& options) {
   require_separate({options.input, training.optimizer, training.scheduler}, outputs);
   if (options.verify) require_readable_back({options.output, training.optimizer_out, training.scheduler_out});
   // The target may be replaced by what was made like it, not by a text.
-  std::vector<std::string> read = options.stages.files();
-  read.insert(read.end(), {options.stages.like(), training.model, training.param_names});
-  require_separate(read, beside);
+  require_separate(files_that_are_read(options), beside);
+}
+
+/// What a set in the folder `path` would replace or remove.
+std::vector<std::string> set_paths(const std::string& path, const Format& format) {
+  std::vector<std::string> paths = files_of_earlier_set(path, format);
+  for (std::string& name : paths) name = path + "/" + name;
+  return paths;
 }
 
 ExitStatus run(const Convert& given) {
@@ -96,7 +108,12 @@ ExitStatus run(const Convert& given) {
   const Format& format =
       output_format(shard_limit && options.to.empty() ? "safetensors" : options.to, options.output);
   require_separate_files(options);
-  if (shard_limit) require_other_folder(options.input, options.output);
+  if (shard_limit) {
+    require_other_folder(options.input, options.output);
+    std::vector<std::string> read = files_that_are_read(options);
+    read.push_back(options.input);
+    require_separate(read, set_paths(options.output, format));
+  }
   WriteOptions writing = options.writing;
   writing.allow_overflow = stages.allow_overflow;
 
@@ -176,6 +193,7 @@ ExitStatus run(const Convert& given) {
         .set("from", from)
         .set("to", format.name);
     doc.set("size", written.size).set("dry_run", options.writing.dry_run);
+    if (!written.removed.empty()) doc.set("removed", strings_json(written.removed));
     Value account = account_json(prepared, stages, options.explain);
     for (auto& [key, value] : *account.as<Value::Object>()) doc.set(key, std::move(value));
     if (explains_one) doc.set("explained", std::move(explanation));
@@ -186,6 +204,10 @@ ExitStatus run(const Convert& given) {
   talk.report(fmt::format("{} -> {}: {} to {}, {}{}", printable(options.input), printable(options.output),
                           from, format.name, human_size(written.size),
                           options.writing.dry_run ? " (dry run: nothing was written)" : ""));
+  if (!written.removed.empty())
+    talk.report(fmt::format("of the set that {} there, {} {}", options.writing.dry_run ? "is" : "was",
+                            some_names(written.removed, talk),
+                            options.writing.dry_run ? "would be removed" : "removed"));
   talk.report(
       fmt::format("adapter: {}{}", direction_name(direction), stages.adapter ? "" : " (by the two formats)"));
   if (explains_one) print_explanation(explanation, talk);

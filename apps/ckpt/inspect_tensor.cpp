@@ -7,6 +7,7 @@
 #include "ckpt/codec/npy.hpp"
 #include "ckpt/core/param_id.hpp"
 #include "ckpt/core/plan.hpp"
+#include "ckpt/core/places.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/kernels/decode.hpp"
 #include "ckpt/kernels/parallel.hpp"
@@ -40,18 +41,23 @@ std::optional<Statistics> measure(const Tensor& tensor, TensorReader& reader) {
   return gatherer.finish();
 }
 
-/// Of every tensor, several at a time.
+/// Of every tensor, several at a time; of those that share a place, of one.
 std::vector<std::optional<Statistics>> measure_all(const std::vector<Tensor>& tensors,
                                                    const Resources& resources) {
+  const std::vector<std::size_t> first = first_at_same_place(tensors);
   std::vector<std::uint64_t> sizes;
-  for (const Tensor& tensor : tensors) sizes.push_back(tensor.byte_size());
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    sizes.push_back(first[i] == i ? tensors[i].byte_size() : 0);
   std::vector<std::optional<Statistics>> all(tensors.size());
   const std::uint64_t memory = std::min<std::uint64_t>(resources.memory / resources.thread_count(), 2U << 20);
   const auto make_task = [&] {
     const auto reader = std::make_shared<TensorReader>(memory);
-    return [&, reader](std::size_t i) { all[i] = measure(tensors[i], *reader); };
+    return [&, reader](std::size_t i) {
+      if (first[i] == i) all[i] = measure(tensors[i], *reader);
+    };
   };
   in_parallel(largest_first(sizes), make_task, resources.threads);
+  for (std::size_t i = 0; i < tensors.size(); ++i) all[i] = all[first[i]];
   return all;
 }
 

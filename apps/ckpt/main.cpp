@@ -1,3 +1,4 @@
+#include <malloc.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -206,6 +207,8 @@ constexpr const char* out_of_memory = "ckpt: out of memory\n";
 
 int main(int argc, char** argv) {
   std::set_terminate(ckpt::on_terminate);
+  // A heap for each thread would take 64 MiB of address space each, which `ulimit -v` counts.
+  static_cast<void>(::mallopt(M_ARENA_MAX, 1));
   ::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no further is an error of `write`, which says so
   try {
     return static_cast<int>(ckpt::answer(argc, argv));

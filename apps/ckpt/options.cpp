@@ -87,8 +87,9 @@ void StageOptions::add_cast(CLI::App& app) {
   app_ = &app;
   add("dtype", dtype_, "Cast floating-point tensors to TYPE; the first match wins (repeatable)")
       ->type_name("TYPE|'REGEX=TYPE'");
-  app.add_flag(flag("half"), half_,
-               "burn's mixed-precision storage: F32 becomes F16, BatchNorm is left alone");
+  app.add_flag(
+      flag("half"), half_,
+      "burn's mixed-precision storage: F32 becomes F16, but for BatchNorm and what belongs to no layer");
   app.add_flag(flag("allow-overflow"), allow_overflow_, "A finite number may become infinite");
   app.add_option(flag("require"), require_, "lossless: refuse a cast that could change a number")
       ->check(CLI::IsMember({"lossless"}));
@@ -157,15 +158,28 @@ StageOptions::Parsed StageOptions::parse() const {
   return parsed;
 }
 
+namespace {
+
+void require_rules_size(const std::string& path, std::uint64_t size) {
+  if (size > limits::rules_bytes)
+    throw Error(ErrorKind::usage, fmt::format("{} is too much for a file of rules; {} is the limit",
+                                              human_size(size), human_size(limits::rules_bytes)))
+        .in_file(path);
+}
+
+}  // namespace
+
 std::string read_text(const std::string& path) {
+  if (const auto bytes = read_pipe(path, limits::rules_bytes + 1)) {
+    require_rules_size(path, bytes->size());
+    return std::string(as_text(*bytes));
+  }
   const auto input =
       path == "-" ? open_standard_input([](std::span<const std::byte>) { return false; }) : open_input(path);
   try {
     const Bytes bytes = input->bytes();
     if (!bytes) fail(ErrorKind::io, "is a directory");
-    if (bytes->size() > limits::rules_bytes)
-      fail(ErrorKind::usage, "{} is too much for a file of rules; {} is the limit", human_size(bytes->size()),
-           human_size(limits::rules_bytes));
+    require_rules_size(input->name(), bytes->size());
     const std::vector<std::byte> content = read_range(*bytes, 0, bytes->size());
     return std::string(as_text(content));
   } catch (Error& error) {

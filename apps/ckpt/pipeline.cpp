@@ -218,6 +218,12 @@ void cast_types(Prepared& prepared, const StageOptions::Parsed& options) {
   Cast result = cast(std::move(prepared.checkpoint), options.casts, decisions);
   prepared.checkpoint = std::move(result.checkpoint);
   prepared.casts = std::move(result.steps);
+  if (!result.of_no_layer.empty())
+    prepared.warnings.push_back(
+        fmt::format("--half leaves {} alone that belong{} to no layer it knows, as burn does: {}; --dtype "
+                    "'REGEX=TYPE' casts them",
+                    count(result.of_no_layer.size(), "tensor"), result.of_no_layer.size() == 1 ? "s" : "",
+                    first_names(result.of_no_layer)));
   for (const CastRule& rule : options.casts.rules)
     if (rule.name && std::ranges::none_of(prepared.checkpoint.tensors,
                                           [&](const Tensor& t) { return rule.name->matches(t.name); }))

@@ -41,21 +41,30 @@ std::uint64_t parse_size(const std::string& text, std::string_view option) {
   return *bytes;
 }
 
+namespace {
+
+std::uint64_t parse_memory(const std::string& text) {
+  constexpr std::uint64_t least = 1U << 20;
+  const std::uint64_t memory = parse_size(text, "--memory");
+  if (memory < least)
+    throw Error(ErrorKind::usage, fmt::format("--memory: {} is too little", printable(text)))
+        .with_hint("1MiB is the least");
+  return memory;
+}
+
+}  // namespace
+
 void ResourceOptions::add(CLI::App& app) {
   app.add_option("--threads", threads_, "Threads that read and compute (as many as there are processors)")
       ->check(CLI::Range(1U, 1024U));
   app.add_option("--memory", memory_, "What all buffers may take together (64MiB; at least 1MiB)")
-      ->type_name("SIZE");
+      ->type_name("SIZE")
+      ->each([](const std::string& size) { static_cast<void>(parse_memory(size)); });
 }
 
 Resources ResourceOptions::parse() const {
-  constexpr std::uint64_t least = 1U << 20;
   Resources resources{.threads = threads_};
-  if (memory_.empty()) return resources;
-  resources.memory = parse_size(memory_, "--memory");
-  if (resources.memory < least)
-    throw Error(ErrorKind::usage, fmt::format("--memory: {} is too little", printable(memory_)))
-        .with_hint("1MiB is the least");
+  if (!memory_.empty()) resources.memory = parse_memory(memory_);
   return resources;
 }
 

@@ -9,8 +9,10 @@
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/formats/shard_set.hpp"
+#include "ckpt/formats/sharded.hpp"
 #include "ckpt/io/file.hpp"
 #include "ckpt/io/output.hpp"
 #include "ckpt/kernels/emit.hpp"
@@ -76,6 +79,32 @@ OutputFolder::~OutputFolder() {
   if (is_new_) ::rmdir(path_.c_str());  // fails, and should, once a file stands in it
 }
 
+std::vector<std::string> files_of_earlier_set(const std::string& path, const Format& format) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return {};
+  const std::unique_ptr<Input> folder = open_input(path);
+  std::vector<std::string> files;
+  std::set<std::string> named;
+  for (const std::string& name : folder->siblings()) {
+    if (!belongs_to_set(name, format)) continue;
+    files.push_back(name);
+    if (!is_index_name(name)) continue;
+    try {
+      named = files_of_index(*folder->open_sibling(name));
+    } catch (const Error&) {  // of a set that was not completed
+    }
+    if (!named.empty()) named.insert(name);
+  }
+  for (const std::string& name : files)
+    if (!named.empty() && !named.contains(name))
+      throw Error(
+          ErrorKind::io,
+          fmt::format("holds {}, which the index there does not name; nothing was changed", printable(name)))
+          .in_file(path)
+          .with_hint("move it away, or write the set into another folder");
+  return files;
+}
+
 Written write_set(const Prepared& prepared, const Format& format, const std::string& path,
                   std::uint64_t limit, const WriteOptions& options, const Talk& talk) {
   const ShardSet set = plan_shards(prepared.checkpoint, format, limit);
@@ -85,15 +114,19 @@ Written write_set(const Prepared& prepared, const Format& format, const std::str
     plans.push_back(plan_output(shard.checkpoint, format));
     total += plans.back().size;
   }
-  Written written{total, {}};
+  Written written{total};
+  const std::vector<std::string> earlier = files_of_earlier_set(path, format);
+  const auto is_new = [&](const std::string& name) {
+    return name == set.index_name ||
+           std::ranges::find(set.shards, name, &Shard::file_name) != set.shards.end();
+  };
+  std::ranges::remove_copy_if(earlier, std::back_inserter(written.removed), is_new);
   if (options.dry_run) return written;
 
   const OutputFolder folder(path);
-  std::vector<std::string> stale;
-  for (const std::string& name : open_input(path)->siblings())
-    if (belongs_to_set(name, format)) stale.push_back(name);
-  if (!stale.empty() && !options.force)
-    throw Error(ErrorKind::io, fmt::format("already holds {}; nothing was changed", printable(stale.front())))
+  if (!earlier.empty() && !options.force)
+    throw Error(ErrorKind::io,
+                fmt::format("already holds {}; nothing was changed", printable(earlier.front())))
         .in_file(path)
         .with_hint("--force replaces the set");
 
@@ -102,7 +135,7 @@ Written write_set(const Prepared& prepared, const Format& format, const std::str
   std::vector<std::unique_ptr<AtomicOutput>> outputs;
   bool replaces_shards = false;
   const auto open = [&](const std::string& name) -> AtomicOutput& {
-    const bool is_replaced = std::erase(stale, name) > 0;
+    const bool is_replaced = std::ranges::find(earlier, name) != earlier.end();
     replaces_shards = replaces_shards || (is_replaced && name != set.index_name);
     outputs.push_back(std::make_unique<AtomicOutput>(path + "/" + name, guard.output_options(options.force)));
     return *outputs.back();
@@ -135,7 +168,7 @@ Written write_set(const Prepared& prepared, const Format& format, const std::str
     if (replacing) replacing->undo();
     throw;
   }
-  for (const std::string& name : stale) ::unlink((path + "/" + name).c_str());
+  for (const std::string& name : written.removed) ::unlink((path + "/" + name).c_str());
   return written;
 }
 

@@ -61,7 +61,8 @@ const Format& output_format(const std::string& name, const std::string& path);
 /// What was written.
 struct Written {
   std::uint64_t size = 0;  ///< bytes
-  std::vector<CastReport> casts;
+  std::vector<CastReport> casts = {};
+  std::vector<std::string> removed = {};  ///< of the set that stood there, what the new one has no file for
 };
 
 /// Lays `prepared` out in `format` and, unless this is a dry run, writes it to `path`: whole or not at

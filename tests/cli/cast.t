@@ -59,3 +59,12 @@ adapter: pytorch-to-burn (by the two formats)
 14 read = 13 written + 0 merged - 0 split + 1 dropped; 4 renamed, 2 transposed, 0 cast; nothing else changed
 dropped: bn.num_batches_tracked
 verified: 13 of 13 tensors bit-exact
+
+# What belongs to no layer keeps its type under --half, as in burn, and is told.
+$ ckpt convert --quiet testdata/safetensors/linear.safetensors loose.safetensors --rename '^fc\.weight$ => scale'
+$ ckpt convert --quiet loose.safetensors loose-half.safetensors --half --adapter none && ckpt inspect loose-half.safetensors | grep F
+ckpt: loose.safetensors: warning: --half leaves 2 tensors alone that belong to no layer it knows, as burn does: fc.bias, scale; --dtype 'REGEX=TYPE' casts them
+3 tensors, 21 parameters, 72 B of data (F32 60 B, F16 12 B)
+fc.bias      F32    [3]     12 B
+scale        F32    [3, 4]  48 B
+head.weight  F16    [2, 3]  12 B

@@ -89,3 +89,41 @@ $ ckpt convert --quiet set set/model.safetensors.index.json --to safetensors --f
 ckpt: set/model.safetensors.index.json: the output is the same file as set/model.safetensors.index.json, which is part of the input
 hint: write to another name, then rename it
 [2]
+
+# What a set takes the place of is told, and only what is known to be of it goes: a file that the index does not
+# name may be anybody's, and one that is read stays.
+$ mkdir room && cp whole.safetensors room/model.safetensors
+$ ckpt convert whole.safetensors room --shard-size 800 --force --dry-run
+whole.safetensors -> room: safetensors to safetensors, 2.83 KiB (dry run: nothing was written)
+of the set that is there, model.safetensors would be removed
+adapter: none (by the two formats)
+14 read = 14 written + 0 merged - 0 split + 0 dropped; 0 renamed, 0 transposed, 0 cast; nothing else changed
+$ ckpt convert whole.safetensors room --shard-size 800 --force --like room/model.safetensors
+ckpt: room/model.safetensors: the output is the same file as the input room/model.safetensors
+hint: write to another name, then rename it
+[2]
+$ ln -sf ../whole.safetensors room/model.safetensors && ckpt convert whole.safetensors room --shard-size 800 --force
+ckpt: room/model.safetensors: the output is the same file as the input whole.safetensors
+hint: write to another name, then rename it
+[2]
+$ cp --remove-destination whole.safetensors room/model.safetensors
+$ ckpt convert whole.safetensors room --shard-size 800 --force && ls room
+whole.safetensors -> room: safetensors to safetensors, 2.83 KiB
+of the set that was there, model.safetensors removed
+adapter: none (by the two formats)
+14 read = 14 written + 0 merged - 0 split + 0 dropped; 0 renamed, 0 transposed, 0 cast; nothing else changed
+model-00001-of-00002.safetensors
+model-00002-of-00002.safetensors
+model.safetensors.index.json
+$ cp whole.safetensors room/model-00001-of-00009.safetensors && ckpt convert whole.safetensors room --shard-size 500 --force
+ckpt: room: holds model-00001-of-00009.safetensors, which the index there does not name; nothing was changed
+hint: move it away, or write the set into another folder
+[2]
+$ rm room/model-00001-of-00009.safetensors && ckpt convert whole.safetensors room --shard-size 5GB --force --json | grep -A4 removed
+ "removed": [
+  "model-00001-of-00002.safetensors",
+  "model-00002-of-00002.safetensors",
+  "model.safetensors.index.json"
+ ],
+$ ls room
+model.safetensors

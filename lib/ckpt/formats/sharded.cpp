@@ -364,6 +364,12 @@ bool is_index_name(std::string_view file_name) {
   return variant != std::string_view::npos && name.substr(0, variant).ends_with(index);
 }
 
+std::set<std::string> files_of_index(const Input& index) {
+  std::set<std::string> files;
+  for (const auto& [tensor, file] : read_index(index).shard_of) files.insert(file);
+  return files;
+}
+
 Checkpoint read_sharded(const Input& input) {
   return input.bytes() ? read_by_index(input) : read_directory(input);
 }

@@ -213,7 +213,7 @@ std::unique_ptr<Input> open_input(const std::string& path) {
   if (!S_ISREG(status.st_mode))
     throw Error(ErrorKind::io, "neither a regular file nor a directory")
         .in_file(path)
-        .with_hint("give a pipe as standard input: ckpt inspect -");
+        .with_hint("give a pipe as standard input, by the name -");
   return std::make_unique<DiskInput>(path, std::move(directory), open_file(path));
 }
 
@@ -223,6 +223,27 @@ std::unique_ptr<Input> open_standard_input(
     return std::make_unique<StandardInput>(standard_input(is_enough));
   } catch (Error& error) {
     throw error.in_file("standard input");
+  }
+}
+
+std::optional<std::vector<std::byte>> read_pipe(const std::string& path, std::size_t at_most) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))
+    return std::nullopt;
+  try {
+    const Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!descriptor) fail(ErrorKind::io, "{}", std::strerror(errno));
+    std::vector<std::byte> bytes;
+    while (bytes.size() < at_most) {
+      const std::size_t have = bytes.size();
+      bytes.resize(have + std::min<std::size_t>(at_most - have, 64U << 10));
+      const std::size_t got = read_some(descriptor.get(), std::span(bytes).subspan(have));
+      bytes.resize(have + got);
+      if (got == 0) break;
+    }
+    return bytes;
+  } catch (Error& error) {
+    throw error.in_file(path);
   }
 }
 

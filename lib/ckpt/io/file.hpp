@@ -2,8 +2,10 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "ckpt/core/bytes.hpp"
 #include "ckpt/core/input.hpp"
@@ -24,6 +26,10 @@ std::unique_ptr<Input> open_input(const std::string& path);
 /// is wanted.
 std::unique_ptr<Input> open_standard_input(
     const std::function<bool(std::span<const std::byte> head)>& is_enough);
+
+/// The bytes of a pipe or device that has a name, as a shell's `<(…)` has, `at_most` of them; nothing where
+/// `path` is a regular file, a directory, or not there. Throws `io`.
+std::optional<std::vector<std::byte>> read_pipe(const std::string& path, std::size_t at_most);
 
 /// Whether both paths lead to one file (by symlink, hard link or spelling). False when either is missing.
 bool is_same_file(const std::string& a, const std::string& b);

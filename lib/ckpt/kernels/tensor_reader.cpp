@@ -11,10 +11,9 @@
 namespace ckpt {
 namespace {
 
-// Plain ranges go through a piece that stays in the second-level cache on its way to the sink, and where they
-// are cast, together with what they become.
-constexpr std::uint64_t plain_piece = 4U << 20;
-constexpr std::uint64_t plain_cast_piece = 1U << 20;
+// Plain ranges go through a piece that stays in the second-level cache on its way to the sink, where they are
+// cast together with what they become.
+constexpr std::uint64_t plain_piece = 1U << 20;
 // What is gathered is read in blocks that stay in the second-level cache until they are copied.
 constexpr std::uint64_t source_block = 1U << 20;
 // A block of the source is read whole when a quarter of it is wanted, or when it is no larger than this.
@@ -124,7 +123,7 @@ std::span<const std::byte> TensorReader::next() {
 }
 
 void TensorReader::plan_plain() {
-  const std::uint64_t most = std::min(is_cast_ ? plain_cast_piece : plain_piece, target_capacity_);
+  const std::uint64_t most = std::min(plain_piece, target_capacity_);
   const std::uint64_t bytes =
       std::min(tensor_->view.bytes - done_, std::max<std::uint64_t>(most / 16 * 16, 16));
   const std::uint64_t elements = bytes / size_;

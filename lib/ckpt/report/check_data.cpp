@@ -8,6 +8,7 @@
 #include "ckpt/core/crc32.hpp"
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/limits.hpp"
+#include "ckpt/core/places.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/kernels/checksum.hpp"
 #include "ckpt/kernels/parallel.hpp"
@@ -86,7 +87,7 @@ bool can_be_scanned_in_place(const Tensor& tensor) {
 }
 
 /// One thread's way of reading everything once: storages whose checksum the file states, with the tensors
-/// that lie in them as plain ranges, then all other tensors.
+/// that lie in them as plain ranges, then all other tensors; of those that share a place, one.
 class DataCheck {
  public:
   DataCheck(const Checkpoint& checkpoint, const Resources& resources)
@@ -94,6 +95,7 @@ class DataCheck {
         threads_(resources.thread_count()),
         piece_bytes_(
             std::clamp<std::uint64_t>(std::bit_floor(resources.memory / threads_ / 4), 4096, largest_piece)),
+        first_(first_at_same_place(checkpoint.tensors)),
         scans_(checkpoint.tensors.size()) {
     std::unordered_map<const ByteSource*, std::size_t> with_checksum;
     for (const Integrity& check : checkpoint.integrity) {
@@ -104,6 +106,7 @@ class DataCheck {
     }
     for (std::size_t i = 0; i < checkpoint.tensors.size(); ++i) {
       const Tensor& tensor = checkpoint.tensors[i];
+      if (first_[i] != i) continue;
       const auto found = with_checksum.find(tensor.view.source.get());
       if (found != with_checksum.end() && can_be_scanned_in_place(tensor) &&
           inside_[found->second].size() < at_once)
@@ -126,6 +129,8 @@ class DataCheck {
           };
         },
         threads_);
+    for (std::size_t i = 0; i < scans_.size(); ++i)
+      if (first_[i] != i) scans_[i] = scans_[first_[i]];
   }
 
   const std::vector<Scan>& scans() const { return scans_; }
@@ -168,6 +173,7 @@ class DataCheck {
   std::vector<std::vector<std::size_t>> inside_;  // of each check, tensors
   std::vector<std::size_t> alone_;
   std::vector<std::uint64_t> sizes_;  // of the tasks: checks, then tensors
+  std::vector<std::size_t> first_;    // of each tensor, the first that lies at its place
   std::vector<Scan> scans_;
 };
 

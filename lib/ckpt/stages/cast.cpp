@@ -69,18 +69,23 @@ class DecisionIndex {
   std::unordered_map<std::string, const KindDecision*> by_path_;
 };
 
-std::optional<DType> wanted(const Tensor& tensor, const CastOptions& options,
-                            const DecisionIndex& decisions) {
-  for (const CastRule& rule : options.rules)
-    if (rule.name ? rule.name->matches(tensor.name) : !options.half) return rule.to;
-  if (options.half) {
-    const bool is_back = std::ranges::any_of(options.rules, [](const CastRule& rule) { return !rule.name; });
-    const DType from = is_back ? DType::f16 : DType::f32;
-    if (tensor.dtype != from) return std::nullopt;
-    const KindDecision* decision = decisions.find(tensor.name);
-    if (decision != nullptr && !is_halved(decision->kind)) return std::nullopt;
-    return is_back ? DType::f32 : DType::f16;
-  }
+/// The first rule that names a tensor, or, but for `half`, speaks of all.
+const CastRule* find_rule(const Tensor& tensor, const CastOptions& options) {
+  const auto rule = std::ranges::find_if(options.rules, [&](const CastRule& r) {
+    return r.name ? r.name->matches(tensor.name) : !options.half;
+  });
+  return rule == options.rules.end() ? nullptr : &*rule;
+}
+
+std::optional<DType> wanted(const Tensor& tensor, const CastOptions& options, const DecisionIndex& decisions,
+                            std::vector<std::string>& of_no_layer) {
+  if (const CastRule* rule = find_rule(tensor, options)) return rule->to;
+  if (!options.half) return std::nullopt;
+  const bool is_back = std::ranges::any_of(options.rules, [](const CastRule& rule) { return !rule.name; });
+  if (tensor.dtype != (is_back ? DType::f16 : DType::f32)) return std::nullopt;
+  const KindDecision* decision = decisions.find(tensor.name);
+  if (decision == nullptr || is_halved(decision->kind)) return is_back ? DType::f32 : DType::f16;
+  if (decision->kind->name == "none") of_no_layer.push_back(tensor.name);
   return std::nullopt;
 }
 
@@ -133,7 +138,7 @@ Cast cast(Checkpoint checkpoint, const CastOptions& options, const std::vector<K
     for (const std::string& name : group) quantised.emplace(name, &group);
   for (std::size_t i = 0; i < checkpoint.tensors.size(); ++i) {
     Tensor& tensor = checkpoint.tensors[i];
-    const std::optional<DType> to = wanted(tensor, options, index);
+    const std::optional<DType> to = wanted(tensor, options, index, result.of_no_layer);
     if (!to || *to == tensor.dtype) continue;
     if (info(tensor.dtype).kind == DTypeClass::quantized ||
         (is_floating(tensor.dtype) && element_size(tensor.dtype) == 0))

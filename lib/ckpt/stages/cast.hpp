@@ -23,8 +23,7 @@ CastRule parse_cast_rule(std::string_view text);
 
 struct CastOptions {
   std::vector<CastRule> rules;  ///< the first that matches a name decides
-  bool half =
-      false;  ///< F32 becomes F16 as burn stores it, where no rule names a tensor (F32 for all: back)
+  bool half = false;  ///< F32 becomes F16 as burn stores it, where no rule names a tensor (F32 for all: back)
 };
 
 struct CastStep {
@@ -36,6 +35,7 @@ struct CastStep {
 struct Cast {
   Checkpoint checkpoint;
   std::vector<CastStep> steps;
+  std::vector<std::string> of_no_layer;  ///< what `half` left alone, since no layer that is known owns it
 };
 
 /// Sets the type to deliver; no number is touched before a writer pulls. Integers, booleans and complex
