@@ -281,7 +281,7 @@ class Table {
     return fmt::format("{} {}", name(dtype), to_string(shape));
   }
 
-  void add(std::string what, const Names& names) {
+  void add(const std::string& what, const Names& names) {
     const std::size_t end = talk_.is_verbose() ? names.size() : std::min(shown, names.size());
     for (std::size_t i = 0; i < end; ++i) {
       const auto source = source_.find(names[i]);

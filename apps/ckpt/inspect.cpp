@@ -317,8 +317,7 @@ ExitStatus run_tensor(const Inspect& options, const Checkpoint& checkpoint, cons
 }
 
 void print_names0(const Checkpoint& checkpoint) {
-  for (const Tensor& tensor : checkpoint.tensors)
-    std::fwrite(tensor.name.c_str(), 1, tensor.name.size() + 1, stdout);
+  for (const Tensor& tensor : checkpoint.tensors) fmt::print("{}{}", tensor.name, '\0');
 }
 
 void check_usage(const Inspect& options) {

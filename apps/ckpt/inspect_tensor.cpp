@@ -1,6 +1,7 @@
 #include "inspect_tensor.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -144,13 +145,12 @@ bool has_storage(const Checkpoint& checkpoint, const Tensor& tensor) {
 }
 
 std::string bar(std::uint64_t part, std::uint64_t whole, std::size_t width) {
-  const auto length =
+  const long long length =
       whole == 0
           ? 0
-          : static_cast<std::size_t>(
-                static_cast<double>(part) / static_cast<double>(whole) * static_cast<double>(width) + 0.5);
+          : std::llround(static_cast<double>(part) / static_cast<double>(whole) * static_cast<double>(width));
   std::string out;
-  for (std::size_t i = 0; i < std::max<std::size_t>(length, part > 0 ? 1 : 0); ++i) out += "█";
+  for (long long i = 0; i < std::max(length, part > 0 ? 1LL : 0LL); ++i) out += "█";
   return out;
 }
 

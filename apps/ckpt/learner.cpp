@@ -39,7 +39,7 @@ std::optional<LearnerEpoch> find_learner_epoch(const std::string& path, std::opt
   for (const std::string& name : names)
     if (const auto number = epoch_of(name)) epochs.insert(*number);
   if (epochs.empty()) return std::nullopt;
-  const LearnerEpoch found{path, epoch.value_or(*epochs.rbegin())};
+  LearnerEpoch found{path, epoch.value_or(*epochs.rbegin())};
   for (const std::string& file : {found.model(), found.optimizer(), found.scheduler()}) {
     const std::string name = file.substr(file.rfind('/') + 1);
     if (std::ranges::find(names, name) == names.end())

@@ -198,6 +198,7 @@ constexpr const char* out_of_memory = "ckpt: out of memory\n";
   } catch (const std::bad_alloc&) {
     end_in_trouble(out_of_memory);
   } catch (...) {
+    std::abort();
   }
   std::abort();
 }

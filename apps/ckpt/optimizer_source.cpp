@@ -104,7 +104,7 @@ double read_number(const Tensor& tensor) {
   // Of a number that is infinite the sign alone is to be told.
   reader.start(tensor);
   const auto piece = reader.next();
-  return (std::to_integer<unsigned>(piece.back()) & 0x80U) != 0 ? -INFINITY : INFINITY;
+  return (std::to_integer<unsigned>(piece.back()) & 0x80U) != 0 ? -HUGE_VAL : HUGE_VAL;
 }
 
 std::optional<OptimizerState> read_optimizer(const Checkpoint& checkpoint, const std::string& key) {

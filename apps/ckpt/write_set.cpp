@@ -143,9 +143,11 @@ Written write_set(const Prepared& prepared, const Format& format, const std::str
   std::size_t first = 0;  // of the shard, among all tensors
   for (std::size_t i = 0; i < set.shards.size(); ++i) {
     Progress progress(open(set.shards[i].file_name), plans[i].size, talk);
-    std::vector<CastReport> casts = emit_output(plans[i], set.shards[i].checkpoint, progress, resources);
+    const std::vector<CastReport> casts =
+        emit_output(plans[i], set.shards[i].checkpoint, progress, resources);
     if (!options.allow_overflow) require_no_overflow(casts, set.shards[i].checkpoint);
-    for (CastReport& report : casts) written.casts.push_back({first + report.tensor, report.statistics});
+    for (const CastReport& report : casts)
+      written.casts.push_back({first + report.tensor, report.statistics});
     first += set.shards[i].checkpoint.tensors.size();
   }
   if (!set.index.empty()) open(set.index_name).write(as_bytes(set.index));
@@ -168,7 +170,7 @@ Written write_set(const Prepared& prepared, const Format& format, const std::str
     if (replacing) replacing->undo();
     throw;
   }
-  for (const std::string& name : written.removed) ::unlink((path + "/" + name).c_str());
+  for (const std::string& name : written.removed) ::unlink(fmt::format("{}/{}", path, name).c_str());
   return written;
 }
 

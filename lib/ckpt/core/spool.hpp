@@ -28,7 +28,7 @@ class Spool {
 
  private:
   struct Closer {
-    void operator()(std::FILE* file) const noexcept { static_cast<void>(std::fclose(file)); }
+    void operator()(std::FILE* file) const noexcept { std::fclose(file); }
   };
   std::vector<std::byte> memory_;
   std::unique_ptr<std::FILE, Closer> file_;

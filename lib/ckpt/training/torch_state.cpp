@@ -112,8 +112,8 @@ class Reader {
     std::vector<std::pair<std::string, const Value*>> values;
   };
 
-  [[noreturn]] void refuse(std::string what) const {
-    throw Error(ErrorKind::refused, join_path(place_, std::move(what))).in_file(checkpoint_.file);
+  [[noreturn]] void refuse(std::string_view what) const {
+    throw Error(ErrorKind::refused, join_path(place_, what)).in_file(checkpoint_.file);
   }
 
   Parts& parts(const std::string& key) {
@@ -179,7 +179,8 @@ class Reader {
       const std::string_view rest = std::string_view(tensor.name).substr(prefix.size());
       const std::size_t dot = rest.find('.');
       std::size_t group = state_.groups.size();
-      std::from_chars(rest.data(), rest.data() + std::min(dot, rest.size()), group);
+      const std::string_view digits = rest.substr(0, dot);
+      std::from_chars(digits.data(), digits.data() + digits.size(), group);
       const bool is_read = dot != rest.npos && state_.tensor_settings.size() < most_tensor_settings &&
                            group < state_.groups.size() &&
                            put_number(state_.groups[group].hypers, rest.substr(dot + 1), tensor, number_);
