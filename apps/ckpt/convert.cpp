@@ -108,12 +108,7 @@ ExitStatus run(const Convert& given) {
   const Format& format =
       output_format(shard_limit && options.to.empty() ? "safetensors" : options.to, options.output);
   require_separate_files(options);
-  if (shard_limit) {
-    require_other_folder(options.input, options.output);
-    std::vector<std::string> read = files_that_are_read(options);
-    read.push_back(options.input);
-    require_separate(read, set_paths(options.output, format));
-  }
+  if (shard_limit) require_other_folder(options.input, options.output);
   WriteOptions writing = options.writing;
   writing.allow_overflow = stages.allow_overflow;
 
@@ -125,6 +120,11 @@ ExitStatus run(const Convert& given) {
     throw Error(ErrorKind::usage, "--explain=NAME wants a file: standard input is read once");
 
   Checkpoint whole = load(options.input);
+  if (shard_limit) {
+    std::vector<std::string> read = files_that_are_read(options);
+    read.push_back(options.input);
+    require_separate(read, set_paths(options.output, format));
+  }
   Training training(options.training, whole, stages, format);
   if (shard_limit && training.format().plan != format.plan)
     throw Error(ErrorKind::usage, "a set of shards holds weights alone").with_hint("leave out --shard-size");

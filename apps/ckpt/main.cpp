@@ -210,6 +210,8 @@ int main(int argc, char** argv) {
   std::set_terminate(ckpt::on_terminate);
   // A heap for each thread would take 64 MiB of address space each, which `ulimit -v` counts.
   static_cast<void>(::mallopt(M_ARENA_MAX, 1));
+  // Large blocks go back to the system when they are freed; by itself the C library learns to keep them.
+  static_cast<void>(::mallopt(M_MMAP_THRESHOLD, 1 << 20));
   ::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no further is an error of `write`, which says so
   try {
     return static_cast<int>(ckpt::answer(argc, argv));

@@ -170,7 +170,7 @@ Written write_set(const Prepared& prepared, const Format& format, const std::str
     if (replacing) replacing->undo();
     throw;
   }
-  for (const std::string& name : written.removed) ::unlink((path + "/" + name).c_str());
+  for (const std::string& name : written.removed) ::unlink(fmt::format("{}/{}", path, name).c_str());
   return written;
 }
 

@@ -89,3 +89,34 @@ TEST_CASE("a document is written on one line or indented") {
   CHECK(json::dump(value, 2) == "{\n  \"a\": [\n    1,\n    {}\n  ],\n  \"b\": null,\n  \"c\": []\n}");
   CHECK(json::parse(json::dump(value, 2)) == value);
 }
+
+// RFC 3629, section 4: which bytes may follow which.
+TEST_CASE("of bytes that are no character each is replaced, of a character none") {
+  const auto strays = [](std::string_view text) {
+    std::size_t count = 0;
+    const std::string quoted = json::quoted(text);
+    for (std::size_t at = quoted.find("\xEF\xBF\xBD"); at != std::string::npos;
+         at = quoted.find("\xEF\xBF\xBD", at + 3))
+      ++count;
+    return count;
+  };
+  for (const char* character : {"\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xE1\x80\x80", "\xED\x9F\xBF",
+                                "\xEF\xBF\xBE", "\xF0\x90\x80\x80", "\xF1\x80\x80\x80", "\xF4\x8F\xBF\xBF"}) {
+    CHECK(strays(character) == 0);
+    CHECK(json::quoted(character) == '"' + std::string(character) + '"');
+  }
+  CHECK(strays("\x80") == 1);
+  CHECK(strays("\xC1\xBF") == 2);
+  CHECK(strays("\xC2\x41") == 1);
+  CHECK(strays("\xE0\x9F\xBF") == 3);
+  CHECK(strays("\xE1\x80") == 2);
+  CHECK(strays("\xE1\x80\x41") == 2);
+  CHECK(strays("\xE1\x41\x80") == 2);
+  CHECK(strays("\xF0\x8F\xBF\xBF") == 4);
+  CHECK(strays("\xF1\x80\x80") == 3);
+  CHECK(strays("\xF1\x80\x80\x41") == 3);
+  CHECK(strays("\xF1\x41\x80\x80") == 3);
+  CHECK(strays("\xF1\x80\x41\x80") == 3);
+  CHECK(strays("\xF4\x90\x80\x80") == 4);
+  CHECK(strays("\xF5\x80\x80\x80") == 4);
+}

@@ -42,3 +42,25 @@ TEST_CASE("types that NumPy lacks are refused") {
     CHECK_THROWS_AS(npy::header(dtype, {1}), Error);
   }
 }
+
+// numpy.dtype(...).str of NumPy 1.24.
+TEST_CASE("every type that NumPy has is called as NumPy calls it") {
+  for (const auto& [dtype, descriptor] :
+       std::vector<std::pair<DType, std::string_view>>{{DType::f64, "<f8"},
+                                                       {DType::f32, "<f4"},
+                                                       {DType::flex32, "<f4"},
+                                                       {DType::f16, "<f2"},
+                                                       {DType::i64, "<i8"},
+                                                       {DType::i32, "<i4"},
+                                                       {DType::i16, "<i2"},
+                                                       {DType::i8, "|i1"},
+                                                       {DType::u64, "<u8"},
+                                                       {DType::u32, "<u4"},
+                                                       {DType::u16, "<u2"},
+                                                       {DType::u8, "|u1"},
+                                                       {DType::boolean, "|b1"},
+                                                       {DType::bool_u8, "|b1"},
+                                                       {DType::c64, "<c8"},
+                                                       {DType::c128, "<c16"}})
+    CHECK(npy::descriptor(dtype) == descriptor);
+}

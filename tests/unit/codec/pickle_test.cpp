@@ -306,3 +306,16 @@ TEST_CASE("escapes of protocol 0 are Python's, and malformed ones are refused") 
     CHECK_THAT(error_of(std::string(bad) + "\n."), Catch::Contains("malformed escape"));
   }
 }
+
+TEST_CASE("bytes look like a pickle when they are one, or the beginning of one that goes on") {
+  const auto looks = [](const std::string& bytes, bool is_whole) {
+    return pickle::looks_like_pickle(as_bytes(bytes), is_whole);
+  };
+  CHECK(looks("K\x01.", true));
+  CHECK(looks("K\x01.and more", false));
+  CHECK(looks("}K\x01", false));
+  CHECK_FALSE(looks("}K\x01", true));  // the whole file, and no end
+  CHECK_FALSE(looks("}", false));      // a single opcode is no evidence
+  CHECK_FALSE(looks("}R.", false));    // it does not run
+  CHECK_FALSE(looks("hello", false));
+}

@@ -319,3 +319,33 @@ TEST_CASE("ids of six bytes are filled with zeros at the high end") {
   CHECK_FALSE(decode_param_id("not an id"));
   CHECK_FALSE(decode_param_id("12345678901234"));
 }
+
+TEST_CASE("lists of a JSON record are entered by position, and what only looks like a parameter is none") {
+  const Checkpoint checkpoint = read(json_record(
+      R"({"layers":[{"bytes":[7],"shape":[1],"dtype":"U8"},[1,null]],"a":{"id":1,"param":2},"b":{"id":"x","c":3},)"
+      R"("d":{"id":"x","param":{"shape":[1]}},"top":18446744073709551615})"));
+  CHECK(test::names_of(checkpoint) == std::vector<std::string>{"layers.0"});
+  CHECK(*checkpoint.values.find("layers.1.0") == Value(1));
+  CHECK(*checkpoint.values.find("a.param") == Value(2));
+  CHECK(*checkpoint.values.find("b.c") == Value(3));
+  CHECK(*checkpoint.values.find("d.param.shape.0") == Value(1));
+  CHECK(*checkpoint.values.find("top") == Value(std::uint64_t{UINT64_MAX}));
+  const auto error = [](const std::string& tensor) {
+    return message_of([&] { read(json_record(R"({"w":)" + tensor + "}", "f32", "i64")); });
+  };
+  CHECK(error(R"({"shape":[1],"value":[18446744073709551615]})").starts_with("tensor w: "));
+  CHECK_THAT(error(R"({"shape":[18446744073709551615],"value":[1]})"),
+             Catch::Contains("needs more than can be counted"));
+  CHECK(error(R"({"shape":[1],"bytes":[1]})") == "tensor w: its dtype is not known here");
+}
+
+TEST_CASE("a record that says nothing of its types has burn's defaults") {
+  const std::string bare = map(2) + text("metadata") + map(0) + text("item") + map(2) + text("i") +
+                           listed("\x01"s, 1) + text("f") + listed("\xCA\x3F\x80\0\0"s, 1);
+  const Checkpoint checkpoint = read(bare);
+  CHECK(checkpoint.tensors.at(0).dtype == DType::i32);
+  CHECK(checkpoint.tensors.at(1).dtype == DType::f32);
+  const std::string typed = map(1) + text("w") + map(3) + text("dtype") + text("I8") + text("value") +
+                            array(1) + number(5) + text("shape") + array(1) + number(1);
+  CHECK(numbers<std::int8_t>(record(typed), DType::i8) == std::vector<std::int8_t>{5});
+}

@@ -80,3 +80,15 @@ TEST_CASE("what belongs to one quantised weight is found together") {
   CHECK(groups[0].size() == 4);
   CHECK(groups[1] == std::vector<std::string>{"b.weight", "b.weight_scale_inv"});
 }
+
+TEST_CASE("packed and quantised data are not cast, and the error says what to do") {
+  Tensor packed = plain("w", DType::f4, {8}, std::vector<std::byte>(4));
+  Tensor quantised = plain("w", DType::qfloat, {4}, std::vector<std::byte>(8));
+  for (const Tensor& tensor : {packed, quantised}) {
+    const Error error = error_of([&] { cast(checkpoint_of({tensor}), options({"BF16"}), {}); });
+    CHECK(error.kind() == ErrorKind::refused);
+    CHECK(error.message() ==
+          "tensor w: " + std::string(name(tensor.dtype)) + " data is packed and cannot be cast");
+    CHECK(contains(error.hint(), "--dtype 'REGEX=TYPE'"));
+  }
+}

@@ -478,3 +478,16 @@ TEST_CASE("what PyTorch's module has no place for is refused on the way back") {
   });
   CHECK(contains(error.message(), "a.norm.gamma: PyTorch's MultiheadAttention has no place for it"));
 }
+
+TEST_CASE("what cannot be transposed or cut as its module says is refused by name") {
+  const auto refusal = [](std::vector<Tensor> tensors, const std::string& line) {
+    return message_of([&] { lay(std::move(tensors), to_burn, {line}); });
+  };
+  const std::vector<std::byte> bytes(8);
+  CHECK(contains(refusal({plain("fc.weight", DType::f4, {4, 4}, bytes)}, "fc => Linear"),
+                 "tensor fc.weight: F4 data is packed and cannot be transposed"));
+  CHECK(contains(refusal({counting("fc.weight", {4}), counting("fc.bias", {4})}, "fc => Linear"), "fc"));
+  const Tensor stacked = joined("fc.weight", {counting("a", {2, 4}), counting("b", {2, 4})});
+  CHECK(contains(refusal({stacked}, "fc => Linear"),
+                 "tensor fc.weight is stacked from others and cannot be transposed"));
+}

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 #include "support/errors.hpp"
 #include "support/tensors.hpp"
@@ -208,4 +209,21 @@ TEST_CASE("steps by the rate are those that the rate has fallen by") {
   record.scalars.emplace("0.previous_lr", 0.0125);
   record.metadata.emplace("ckpt.scheduler", R"({"gamma":0.5,"base_lrs":[0.1]})");
   CHECK(*to_torch_scheduler(record).find("last_epoch") == Value(std::uint64_t{4}));
+}
+
+TEST_CASE("long schedules are counted by a power instead of a loop, and numbers without a sign are numbers") {
+  // 0.5 / g * g^2000000 with g = 1 - 2^-20 is 0.5 * g^1999999.
+  const double gamma = 1 - 0x1p-20;
+  const Scalar rate = count(Value::object().set("gamma", gamma), 2'000'000, 0.5);
+  CHECK(std::get<double>(rate) == Approx(0.5 * std::exp(1999999 * std::log1p(-0x1p-20))).epsilon(1e-9));
+  CHECK(count(Value::object().set("T_max", std::uint64_t{10}).set("eta_min", 0), 3) ==
+        Scalar(std::uint64_t{2}));
+  Checkpoint none;
+  none.values = nullptr;
+  CHECK(find_torch_schedulers(none, {}).empty());
+  Checkpoint list;
+  Value inner = Value::array();
+  inner.push(5).push(cosine().set("last_epoch", 1).set("base_lrs", rates(0.1)));
+  list.values.set("all", inner);
+  CHECK(find_torch_schedulers(list, {}).at(0).place == "all.1");
 }

@@ -495,3 +495,60 @@ TEST_CASE("settings of several numbers, steps that are no tensors and refused se
   grouped.tensors = {counting("o.state.0.exp_avg", {2})};
   CHECK(read_torch_optimizer(grouped, "o", read_float).parameters.at(0).step == 9U);
 }
+
+TEST_CASE("settings that a group has not are added, tuples that differ are written") {
+  OptimizerState state;
+  state.kind = find_optimizer("Muon");
+  state.groups.emplace_back().hypers.set("lr", 0.1);
+  set_hyper(state, "momentum=0.9");
+  set_hyper(state, "lr=0.2");
+  CHECK(*state.groups[0].hypers.find("momentum") == Value(0.9));
+  CHECK(learning_rate(state.groups[0].hypers) == 0.2);
+  CHECK_FALSE(learning_rate(Value::object()));
+  CHECK(learning_rate(Value::object().set("lr", std::uint64_t{2})) == 2.0);
+
+  const OptimizerKind& muon = *find_optimizer("Muon");
+  const auto row = std::ranges::find(muon.hypers, Literal::tuple, &HyperRow::literal);
+  REQUIRE(row != muon.hypers.end());
+  Value same = Value::array();
+  for (const double item : row->tuple_default) same.push(item);
+  const std::string key(row->torch);
+  CHECK(burn_configuration(muon, Value::object().set(key, same)).code == "MuonConfig::new()");
+  CHECK(burn_configuration(muon, Value::object().set(key, 5)).code == "MuonConfig::new()");
+  same.as<Value::Array>()->front() = 9.5;
+  CHECK(contains(burn_configuration(muon, Value::object().set(key, same)).code,
+                 ".with_ns_coefficients((9.5, "));
+  Value longer = same;
+  longer.push(1.5);
+  CHECK(contains(burn_configuration(muon, Value::object().set(key, longer)).code, ", 1.5))"));
+}
+
+TEST_CASE("an optimizer alone in a file, and one whose groups were cut, are told from none") {
+  Checkpoint alone;
+  Value groups = Value::array();
+  groups.push(adam_group().set("params", numbers({0})));
+  alone.values.set("param_groups", groups);
+  CHECK(find_torch_optimizers(alone) == std::vector<std::string>{""});
+  CHECK(read_torch_optimizer(alone, "", read_float).groups.at(0).keys == std::vector<std::string>{"0"});
+  CHECK(message_of([] { read_torch_optimizer(Checkpoint{}, "", read_float); }) ==
+        "there is no optimizer's state under .");
+  groups.push("…");
+  Checkpoint cut;
+  cut.values.set("param_groups", groups);
+  CHECK(message_of([&] { read_torch_optimizer(cut, "", read_float); }) ==
+        "param_groups were left out on reading: they are too large");
+  Checkpoint flat = torch_checkpoint("o", adam_group().set("decoupled_weight_decay", "yes"));
+  flat.values.as<Value::Object>()->front().second.set("state", 5);
+  CHECK(read_torch_optimizer(flat, "o", read_float).kind->name == "Adam");
+}
+
+TEST_CASE("of many parameters without a state the first are named") {
+  Checkpoint model;
+  for (int i = 0; i < 8; ++i) model.tensors.push_back(counting("p" + std::to_string(i), {2, 3}));
+  model.tensors[0].param_id = 5;
+  model.tensors[1].param_id = 6;
+  const std::vector<StateFault> faults = lint(burn_record(), &model);
+  REQUIRE(faults.size() == 1);
+  CHECK(faults[0].text == "6 of the model's 8 parameters have no state: p2, p3, p4, p5, p6, …");
+  CHECK(faults[0].tensor.empty());
+}
