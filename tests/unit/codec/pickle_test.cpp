@@ -315,7 +315,7 @@ TEST_CASE("bytes look like a pickle when they are one, or the beginning of one t
   CHECK(looks("K\x01.and more", false));
   CHECK(looks("}K\x01", false));
   CHECK_FALSE(looks("}K\x01", true));  // the whole file, and no end
-  CHECK_FALSE(looks("}", false));      // a single opcode is no evidence
+  CHECK_FALSE(looks("K", false));      // not one whole opcode is no evidence
   CHECK_FALSE(looks("}R.", false));    // it does not run
   CHECK_FALSE(looks("hello", false));
 }
