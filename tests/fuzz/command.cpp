@@ -132,9 +132,9 @@ bool is_surprise(std::string_view error) {
   constexpr std::array<std::string_view, 9> marks{"std::",     "vector::",  "basic_string",
                                                   "map::at",   "bad ",      "bad_",
                                                   "array::at", "_Map_base", "filesystem error"};
-  const std::string lines = "\n" + std::string(error);
+  const std::string shown = "\n" + std::string(error);
   return std::ranges::any_of(marks, [&](std::string_view mark) {
-    return lines.find("\nckpt: " + std::string(mark)) != std::string::npos;
+    return shown.find("\nckpt: " + std::string(mark)) != std::string::npos;
   });
 }
 
