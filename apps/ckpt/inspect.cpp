@@ -123,12 +123,13 @@ Value document(const std::string& file, const Checkpoint& checkpoint, const Insp
   }
   Value tensors = Value::array();
   std::vector<Value> statistics;
-  if (options.stats) statistics = statistics_json(checkpoint.tensors, options.writing.resources.parse());
+  if (options.stats) statistics = statistics_json(checkpoint, options.writing.resources.parse());
   Digester digest;
+  Unfolding unfolding;
   for (std::size_t i = 0; i < checkpoint.tensors.size(); ++i) {
     const Tensor& tensor = checkpoint.tensors[i];
     Value row = tensor_json(tensor, checkpoint, same, i);
-    if (options.sha256 && !repeats_too_much(tensor)) row.set("sha256", digest(tensor));
+    if (options.sha256 && unfolding.excess(tensor).empty()) row.set("sha256", digest(tensor));
     if (identity) row.set("digest", hex(identity->tensors[i]));
     if (options.stats) row.set("statistics", std::move(statistics[i]));
     tensors.push(std::move(row));
@@ -242,13 +243,14 @@ void print_document(const std::string& file, const Checkpoint& checkpoint, const
     table.add(header);
     const std::vector<std::size_t> same = first_at_same_place(checkpoint.tensors);
     Digester digest;
+    Unfolding unfolding;
     for (std::size_t i = 0; i < same.size(); ++i) {
       const Tensor& tensor = checkpoint.tensors[i];
       std::vector<std::string> row{printable(tensor.name), std::string(name(tensor.dtype)),
                                    to_string(tensor.shape), human_size(tensor.byte_size())};
       if (has_ids) row.push_back(tensor.param_id ? param_id_text(*tensor.param_id) : "");
       if (options.sha256)
-        row.push_back(repeats_too_much(tensor) ? "(repeats one element too often)" : digest(tensor));
+        row.push_back(unfolding.excess(tensor).empty() ? digest(tensor) : "(repeats its data too often)");
       row.push_back(same[i] != i ? "= " + printable(shortened(checkpoint.tensors[same[i]].name))
                     : !tensor.quantization.empty() ? printable(tensor.quantization)
                                                    : "");

@@ -7,8 +7,8 @@
 
 #include "ckpt/codec/npy.hpp"
 #include "ckpt/core/param_id.hpp"
-#include "ckpt/core/plan.hpp"
 #include "ckpt/core/places.hpp"
+#include "ckpt/core/plan.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/kernels/decode.hpp"
 #include "ckpt/kernels/parallel.hpp"
@@ -26,16 +26,19 @@ namespace {
 constexpr std::size_t bins = 10;
 constexpr std::size_t shown_values = 6;  // at either end
 
-void require_reasonable(const Tensor& tensor) {
-  if (repeats_too_much(tensor))
-    throw Error(ErrorKind::unsupported,
-                fmt::format("{}: {} that repeat {} are not gone through", printable(tensor.name),
-                            human_size(tensor.byte_size()), human_size(tensor.view.source->size())));
+/// Before elements are looked at: that there is an end to those of all these tensors.
+void require_reasonable(const Checkpoint& checkpoint, std::span<const Tensor> tensors) {
+  Unfolding unfolding;
+  for (const Tensor& tensor : tensors)
+    if (const std::string excess = unfolding.excess(tensor); !excess.empty())
+      throw Error(ErrorKind::unsupported,
+                  fmt::format("tensor {} {}: it is not gone through", printable(tensor.name), excess))
+          .in_file(checkpoint.file)
+          .with_hint("name, size and place are told without its elements: ckpt inspect FILE");
 }
 
 std::optional<Statistics> measure(const Tensor& tensor, TensorReader& reader) {
   if (!can_measure(tensor.dtype)) return std::nullopt;
-  require_reasonable(tensor);
   StatisticsGatherer gatherer(tensor.dtype);
   reader.start(tensor);
   for (auto piece = reader.next(); !piece.empty(); piece = reader.next()) gatherer.add(piece);
@@ -43,8 +46,9 @@ std::optional<Statistics> measure(const Tensor& tensor, TensorReader& reader) {
 }
 
 /// Of every tensor, several at a time; of those that share a place, of one.
-std::vector<std::optional<Statistics>> measure_all(const std::vector<Tensor>& tensors,
-                                                   const Resources& resources) {
+std::vector<std::optional<Statistics>> measure_all(const Checkpoint& checkpoint, const Resources& resources) {
+  const std::vector<Tensor>& tensors = checkpoint.tensors;
+  require_reasonable(checkpoint, tensors);
   const std::vector<std::size_t> first = first_at_same_place(tensors);
   std::vector<std::uint64_t> sizes;
   for (std::size_t i = 0; i < tensors.size(); ++i)
@@ -109,7 +113,6 @@ struct Ends {
 Ends ends_of(const Tensor& tensor, TensorReader& reader) {
   Ends ends;
   if (!can_decode(tensor.dtype)) return ends;
-  require_reasonable(tensor);
   const std::size_t size = element_size(tensor.dtype);
   std::vector<std::byte> tail;
   reader.start(tensor);
@@ -219,6 +222,7 @@ Value place_json(const Tensor& tensor) {
 }
 
 Value tensor_report(const Checkpoint& checkpoint, const Tensor& tensor) {
+  require_reasonable(checkpoint, {&tensor, 1});
   TensorReader reader;
   Value row = place_json(tensor);
   if (has_storage(checkpoint, tensor)) row.set("storage_bytes", tensor.view.source->size());
@@ -237,6 +241,7 @@ Value tensor_report(const Checkpoint& checkpoint, const Tensor& tensor) {
 }
 
 void print_tensor_report(const Checkpoint& checkpoint, const Tensor& tensor, const Paint& paint) {
+  require_reasonable(checkpoint, {&tensor, 1});
   TensorReader reader;
   std::vector<std::vector<std::string>> rows{
       {"file", printable(checkpoint.file)},
@@ -290,11 +295,11 @@ void print_tensor_report(const Checkpoint& checkpoint, const Tensor& tensor, con
   fmt::print("\nfrom, how many\n{}", format_table(bars, {true, true, false}, "  "));
 }
 
-std::vector<Value> statistics_json(const std::vector<Tensor>& tensors, const Resources& resources) {
-  const std::vector<std::optional<Statistics>> statistics = measure_all(tensors, resources);
-  std::vector<Value> rows(tensors.size(), Value::object());
+std::vector<Value> statistics_json(const Checkpoint& checkpoint, const Resources& resources) {
+  const std::vector<std::optional<Statistics>> statistics = measure_all(checkpoint, resources);
+  std::vector<Value> rows(statistics.size(), Value::object());
   for (std::size_t i = 0; i < rows.size(); ++i)
-    if (statistics[i]) set_statistics(rows[i], tensors[i].dtype, *statistics[i]);
+    if (statistics[i]) set_statistics(rows[i], checkpoint.tensors[i].dtype, *statistics[i]);
   return rows;
 }
 
@@ -312,7 +317,7 @@ void print_statistics(const Checkpoint& checkpoint, const Resources& resources, 
     fmt::print("\n");
     print_sizes(by_root, paint);
   }
-  const std::vector<std::optional<Statistics>> statistics = measure_all(checkpoint.tensors, resources);
+  const std::vector<std::optional<Statistics>> statistics = measure_all(checkpoint, resources);
   std::vector<std::vector<std::string>> rows{
       {"name", "dtype", "shape", "min", "max", "mean", "std", "zeros", "NaN", "infinite"}};
   for (std::size_t i = 0; i < statistics.size(); ++i) {
@@ -333,7 +338,7 @@ void write_npy(const Checkpoint& checkpoint, const Tensor& tensor, const std::st
         .in_file(checkpoint.file)
         .with_hint(is_floating(tensor.dtype) ? "cast it first: ckpt convert IN OUT --dtype F32"
                                              : "ckpt convert keeps it in a checkpoint");
-  require_reasonable(tensor);
+  require_reasonable(checkpoint, {&tensor, 1});
   const std::string header = npy::header(tensor.dtype, tensor.shape);
   Plan plan;
   const auto bytes = as_bytes(header);

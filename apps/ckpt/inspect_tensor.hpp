@@ -31,7 +31,7 @@ void print_tensor_report(const Checkpoint& checkpoint, const Tensor& tensor, con
 
 /// Statistics of every tensor in one pass over the data (`inspect --stats`); `null` members where a type
 /// has no order.
-std::vector<Value> statistics_json(const std::vector<Tensor>& tensors, const Resources& resources);
+std::vector<Value> statistics_json(const Checkpoint& checkpoint, const Resources& resources);
 void print_statistics(const Checkpoint& checkpoint, const Resources& resources, const Paint& paint);
 
 /// Writes one tensor as .npy, whole or not at all.

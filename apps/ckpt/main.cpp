@@ -1,5 +1,7 @@
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -203,11 +205,20 @@ constexpr const char* out_of_memory = "ckpt: out of memory\n";
   std::abort();
 }
 
+/// A file that is opened while a standard stream is closed would become that stream: what is printed would go
+/// into it, and /dev/stdout would name it. What takes the stream's place can be neither read nor written.
+void occupy_closed_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(stream, F_GETFD) < 0 && ::open("/", O_PATH) != stream)
+      std::_Exit(static_cast<int>(ExitStatus::trouble));
+}
+
 }  // namespace
 }  // namespace ckpt
 
 int main(int argc, char** argv) {
   std::set_terminate(ckpt::on_terminate);
+  ckpt::occupy_closed_streams();
   // A heap for each thread would take 64 MiB of address space each, which `ulimit -v` counts.
   static_cast<void>(::mallopt(M_ARENA_MAX, 1));
   // Large blocks go back to the system when they are freed; by itself the C library learns to keep them.

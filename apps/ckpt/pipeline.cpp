@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/places.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/formats/format.hpp"
 #include "ckpt/io/file.hpp"
@@ -301,11 +302,10 @@ void print_warnings(const Prepared& prepared, const Talk& talk) {
 }
 
 void require_deliverable(const Checkpoint& checkpoint) {
+  Unfolding unfolding;
   for (const Tensor& tensor : checkpoint.tensors)
-    if (repeats_too_much(tensor))
-      throw Error(ErrorKind::refused,
-                  fmt::format("tensor {} repeats {} of data until it is {}", printable(tensor.name),
-                              human_size(tensor.view.source->size()), human_size(tensor.byte_size())))
+    if (const std::string excess = unfolding.excess(tensor); !excess.empty())
+      throw Error(ErrorKind::refused, fmt::format("tensor {} {}", printable(tensor.name), excess))
           .in_file(checkpoint.file)
           .with_hint("leave it out with --exclude");
   if (checkpoint.refused.empty()) return;

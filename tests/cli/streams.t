@@ -76,6 +76,21 @@ piped.bpk
 size
 testdata
 
+# With a standard stream closed, the first file that is opened does not become that stream: what is printed does not go
+# into it, and /dev/stdout does not name it.
+$ cp testdata/burnpack/net.bpk mine.bpk
+$ ckpt convert mine.bpk /dev/stdout --to burnpack --force >&-
+ckpt: /dev/stdout: is a directory
+[2]
+$ ckpt inspect mine.bpk >&-
+ckpt: standard output: cannot be written
+[2]
+$ ckpt convert mine.bpk noted.bpk --rename 'nothing => is.named.so' 2>&-
+$ ckpt inspect - <&-
+ckpt: standard input: cannot be read: Bad file descriptor
+[2]
+$ cmp mine.bpk testdata/burnpack/net.bpk && ckpt diff mine.bpk noted.bpk && rm mine.bpk noted.bpk
+.* (re)
 # What goes into a device or a pipe cannot be read back.
 $ ckpt convert testdata/burnpack/net.bpk /dev/stdout --to burnpack --verify | wc -c
 ckpt: /dev/stdout: --verify reads the output back, which a device or a pipe cannot give

@@ -88,10 +88,10 @@ def storage(key: str, size: int) -> bytes:
     return b"(" + text("storage") + b"ctorch\nCharStorage\n" + text(key) + text("cpu") + integer(size) + b"tQ"
 
 
-def tensor(key: str, size: int, offset: int = 0, shape: int = 1) -> bytes:
+def tensor(key: str, size: int, offset: int = 0, shape: int = 1, stride: int = 1) -> bytes:
     """A vector of I8 in a storage."""
     return (b"ctorch._utils\n_rebuild_tensor_v2\n(" + storage(key, size) + integer(offset) + integer(shape) + b"\x85"
-            + integer(1) + b"\x85\x89ccollections\nOrderedDict\n)RtR")
+            + integer(stride) + b"\x85\x89ccollections\nOrderedDict\n)RtR")
 
 
 def state_dict(entries) -> bytes:

@@ -125,6 +125,21 @@ def tensors_that_overlap(folder, n):
 
 
 @case(20_000, tensors=True)
+def tensors_that_unfold(folder, n):
+    """64 bytes of which each tensor makes 64 MiB."""
+    entries = ((name, tensor("0", 64, i % 60, 1 << 26, 0)) for i, name in enumerate(layers(n)))
+    a = pytorch(folder / "a.pt", state_dict(entries), [("0", 64)])
+    yield "inspect", a
+    yield "check", a
+    yield "diff", a, a
+    yield "inspect", "--id", a
+    yield "inspect", "--stats", a
+    yield "inspect", "--sha256", a
+    yield "convert", a, folder / "o.safetensors"
+    yield "check", a, "--salvage", folder / "s.safetensors"
+
+
+@case(20_000, tensors=True)
 def empty_tensors(folder, n):
     a = safetensors(folder / "a.safetensors", layers(n), shape=(0, 3))
     yield "inspect", a

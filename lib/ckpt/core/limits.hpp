@@ -53,9 +53,9 @@
   X(u64, inflate_ratio, 1032, "times",                                                                       \
     "Growth of a deflated member when it is unfolded: deflate itself cannot do more than 1032.")             \
   X(u64, repeated_bytes, 1ULL << 30, "bytes",                                                                \
-    "A tensor that repeats stored data: far larger ones than its file are listed, not read or written.")     \
+    "Tensors that repeat what one storage holds: far more of them is listed, not read or written.")          \
   X(u64, repetition, 1024, "times",                                                                          \
-    "Times the size of what is stored that a larger tensor may have: an expanded view costs a few bytes.")   \
+    "Times the size of a storage that larger tensors of it may have: an expanded view costs a few bytes.")   \
   X(u64, dimensions, 4096, "dimensions",                                                                     \
     "Dimensions of one tensor: PyTorch allows 64; burn's own file tests use up to 1002.")                    \
   X(u64, integer_bytes, 128, "bytes",                                                                        \

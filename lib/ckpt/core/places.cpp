@@ -6,7 +6,12 @@
 #include <tuple>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "ckpt/core/bytes.hpp"
+#include "ckpt/core/checked.hpp"
+#include "ckpt/core/limits.hpp"
+#include "ckpt/core/text.hpp"
 
 namespace ckpt {
 namespace {
@@ -87,6 +92,24 @@ StorageUse storage_use(const std::vector<Tensor>& tensors) {
     use.used += std::min(storage.elements, covered(std::move(storage.ranges)));
   }
   return use;
+}
+
+std::string Unfolding::excess(const Tensor& tensor) {
+  for (const Tensor& piece : tensor.pieces)
+    if (std::string why = excess(piece); !why.empty()) return why;
+  if (!tensor.view.source) return {};
+  std::uint64_t& before = bytes_[tensor.view.source.get()];
+  const std::uint64_t stored = tensor.view.source->size();
+  const std::uint64_t all = checked_add(before, tensor.byte_size()).value_or(UINT64_MAX);
+  if (all <= limits::repeated_bytes || all / limits::repetition <= stored) {
+    before = all;
+    return {};
+  }
+  if (repeats_too_much(tensor))
+    return fmt::format("repeats {} of data until it is {}", human_size(stored),
+                       human_size(tensor.byte_size()));
+  return fmt::format("repeats, with the tensors before it, {} of data until they are {}", human_size(stored),
+                     human_size(all));
 }
 
 }  // namespace ckpt

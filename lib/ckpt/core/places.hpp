@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ckpt/core/tensor.hpp"
@@ -20,5 +22,18 @@ struct StorageUse {
 
 /// Adds up over every source that some tensor views. A tensor that skips elements counts those it has.
 StorageUse storage_use(const std::vector<Tensor>& tensors);
+
+/// Adds up to what the tensors of each storage unfold: a few bytes of views can repeat a few bytes of data
+/// until they are terabytes, in one tensor or in many.
+class Unfolding {
+ public:
+  /// Counts a tensor. Where those of its storage are now so much larger than what is stored that going through
+  /// them says nothing more (`limits::repeated_bytes`, `limits::repetition`), says so in the words that follow
+  /// `it`: `repeats 4 B of data until it is 4.00 TiB`. Empty otherwise; the tensor is then counted.
+  std::string excess(const Tensor& tensor);
+
+ private:
+  std::unordered_map<const ByteSource*, std::uint64_t> bytes_;
+};
 
 }  // namespace ckpt

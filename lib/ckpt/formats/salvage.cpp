@@ -8,6 +8,7 @@
 
 #include "ckpt/core/checked.hpp"
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/places.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/formats/format.hpp"
 
@@ -45,12 +46,11 @@ class EndlessInput final : public Input {
 
 /// A few bytes that are repeated until they are terabytes are whole, but not to be written.
 void leave_out_repeated(Salvaged& out) {
+  Unfolding unfolding;
   std::erase_if(out.checkpoint.tensors, [&](Tensor& tensor) {
-    if (!repeats_too_much(tensor)) return false;
-    const std::string why =
-        fmt::format("it repeats {} of data until it is {}, which is not written",
-                    human_size(tensor.view.source->size()), human_size(tensor.byte_size()));
-    out.lost.push_back({std::move(tensor.name), why});
+    const std::string excess = unfolding.excess(tensor);
+    if (excess.empty()) return false;
+    out.lost.push_back({std::move(tensor.name), fmt::format("it {}, which is not written", excess)});
     return true;
   });
 }

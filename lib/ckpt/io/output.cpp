@@ -31,13 +31,14 @@ Error already_there() {
 }
 
 /// The path with symbolic links of the last component followed; where they dangle, what the last one names.
-std::string follow_links(std::string path) {
+/// Nothing where there is something that has no path: a pipe, or a file that has been removed, behind
+/// /dev/stdout. To replace what leads there would replace a link of the system.
+std::optional<std::string> follow_links(std::string path) {
   while (true) {
     char resolved[PATH_MAX];
     if (::realpath(path.c_str(), resolved)) return resolved;
-    if (errno == ELOOP) fail_with_errno("cannot be written");
-    // A pipe behind /dev/stdout has a link in /proc, but no path.
-    if (::access(path.c_str(), F_OK) == 0) return path;
+    if (errno == ELOOP || errno == ENAMETOOLONG) fail_with_errno("cannot be written");
+    if (::access(path.c_str(), F_OK) == 0) return std::nullopt;
     char link[PATH_MAX];
     const ssize_t length = ::readlink(path.c_str(), link, sizeof link);
     if (length <= 0) return path;
@@ -58,15 +59,17 @@ std::string folder_of(const std::string& path) {
 AtomicOutput::AtomicOutput(std::string path, Options options)
     : path_(std::move(path)), options_(std::move(options)) {
   try {
-    target_ = follow_links(path_);
+    const std::optional<std::string> followed = follow_links(path_);
+    target_ = followed.value_or(path_);
     folder_ = folder_of(target_);
     struct stat status{};
     const bool exists = ::stat(target_.c_str(), &status) == 0;
     if (exists && S_ISDIR(status.st_mode)) fail(ErrorKind::io, "is a directory");
-    is_special_ = exists && !S_ISREG(status.st_mode);
+    is_special_ = exists && (!followed || !S_ISREG(status.st_mode));
     if (exists && !is_special_ && !options_.replace) throw already_there();
     if (is_special_) {
-      descriptor_ = Descriptor(::open(target_.c_str(), O_WRONLY | O_CLOEXEC));
+      // Behind what a file without a path holds already.
+      descriptor_ = Descriptor(::open(target_.c_str(), O_WRONLY | O_CLOEXEC | O_APPEND));
       if (!descriptor_) fail_with_errno("cannot be written");
       return;
     }

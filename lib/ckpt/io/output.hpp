@@ -18,7 +18,7 @@ namespace ckpt {
 /// name in one step. Without a commit nothing is left, on an exception or a signal that can be caught.
 /// SIGKILL may strand the hidden file; the next output in that folder removes it (see temporary.hpp). A
 /// symbolic link is followed: what it points to is replaced, the link stays. Devices, pipes and sockets are
-/// written as they come.
+/// written as they come, and so is a file without a path that a link in /proc leads to: behind what it holds.
 class AtomicOutput final : public Sink {
  public:
   struct Options {
@@ -64,7 +64,7 @@ class AtomicOutput final : public Sink {
   std::optional<Writeback> writeback_;  // not of a device or pipe
   std::uint64_t end_ = 0;               // of what was appended; where the descriptor stands, too
   bool is_flushed_ = false;
-  bool is_special_ = false;  // a device or pipe: no temporary file, nothing to rename
+  bool is_special_ = false;  // a device, pipe or file without a path: no temporary file, nothing to rename
 };
 
 }  // namespace ckpt

@@ -128,11 +128,11 @@ Identity identify(const Checkpoint& checkpoint, const Resources& resources) {
   const std::vector<Tensor>& tensors = checkpoint.tensors;
   const std::vector<std::size_t> first = first_at_same_place(tensors);
   std::vector<Part> parts;
+  Unfolding unfolding;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    if (repeats_too_much(tensors[i]))
+    if (const std::string excess = unfolding.excess(tensors[i]); !excess.empty())
       throw Error(ErrorKind::unsupported,
-                  fmt::format("{}: {} that repeat {} have no digest", printable(tensors[i].name),
-                              human_size(tensors[i].byte_size()), human_size(tensors[i].view.source->size())))
+                  fmt::format("tensor {} {}: it has no digest", printable(tensors[i].name), excess))
           .in_file(checkpoint.file)
           .with_hint("leave it out with --exclude");
     if (first[i] == i) std::ranges::copy(parts_of(tensors[i], i), std::back_inserter(parts));

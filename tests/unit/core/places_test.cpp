@@ -45,3 +45,31 @@ TEST_CASE("what tensors use of their storages is counted once") {
   CHECK(storage_use({view_of(big, "expanded", {50, 2}, {0, 1})}).used == 8);
   CHECK(storage_use({view_of(big, "empty", {0}, {1})}).used == 0);
 }
+
+TEST_CASE("one tensor or many of one storage may repeat its data only so far") {
+  const Bytes storage = storage_of(1);                    // 4 bytes
+  const std::uint64_t quarter = std::uint64_t{1} << 26U;  // elements: 256 MiB
+  Unfolding one;
+  CHECK(one.excess(view_of(storage, "whole limit", {4 * quarter}, {0})).empty());
+  CHECK(Unfolding().excess(view_of(storage, "more", {4 * quarter + 1}, {0})) ==
+        "repeats 4 B of data until it is 1.00 GiB");
+  CHECK(one.excess(view_of(storage_of(1), "another storage", {4 * quarter}, {0})).empty());
+  CHECK(one.excess(view_of(storage, "nothing", {0}, {1})).empty());
+  CHECK(one.excess(view_of(storage, "more", {quarter}, {0})) ==
+        "repeats, with the tensors before it, 4 B of data until they are 1.25 GiB");
+
+  Unfolding many;
+  for (int i = 0; i < 4; ++i) CHECK(many.excess(view_of(storage, "n", {quarter}, {0})).empty());
+  CHECK_FALSE(many.excess(view_of(storage, "fifth", {quarter}, {0})).empty());
+  CHECK_FALSE(many.excess(view_of(storage, "sixth", {quarter}, {0})).empty());
+
+  // 2 MiB that are unfolded to a thousand times as much.
+  const Bytes large = storage_of(1U << 19U);
+  CHECK(Unfolding().excess(view_of(large, "a", {1024, 1U << 19U}, {0, 1})).empty());
+  CHECK_FALSE(Unfolding().excess(view_of(large, "b", {1025, 1U << 19U}, {0, 1})).empty());
+
+  Tensor pieces = joined(
+      "joined", {view_of(storage, "p", {3 * quarter}, {0}), view_of(storage, "q", {2 * quarter}, {0})});
+  CHECK(Unfolding().excess(pieces) ==
+        "repeats, with the tensors before it, 4 B of data until they are 1.25 GiB");
+}

@@ -6,6 +6,9 @@
 #include <unistd.h>
 #include <catch2/catch.hpp>
 
+#include <fmt/format.h>
+
+#include <filesystem>
 #include <optional>
 #include <thread>
 
@@ -174,6 +177,21 @@ TEST_CASE("links that lead to a dangling link are followed to its end") {
   CHECK(S_ISLNK(mode_of(folder.path("first"))));
   CHECK(S_ISLNK(mode_of(folder.path("inner/second"))));
   CHECK(folder.read("inner/target") == "new");
+}
+
+TEST_CASE("a removed file behind a link of the system is added to, the link stays") {
+  const bool is_replacing = GENERATE(true, false);
+  const Folder folder;
+  const Descriptor removed(::open(folder.path("").c_str(), O_TMPFILE | O_RDWR, 0600));
+  REQUIRE(removed);
+  REQUIRE(::write(removed.get(), "old ", 4) == 4);
+  std::filesystem::create_symlink(fmt::format("/proc/self/fd/{}", removed.get()), folder.path("link"));
+  write_file(folder.path("link"), "new", {.replace = is_replacing});
+  CHECK(S_ISLNK(mode_of(folder.path("link"))));
+  CHECK(folder.names() == Names{"link"});
+  char text[8] = {};
+  CHECK(::pread(removed.get(), text, sizeof text, 0) == 7);
+  CHECK(std::string_view(text) == "old new");
 }
 
 TEST_CASE("links in a circle end in an error") {
