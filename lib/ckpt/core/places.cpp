@@ -1,12 +1,12 @@
 #include "ckpt/core/places.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <map>
+#include <functional>
 #include <numeric>
 #include <tuple>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "ckpt/core/bytes.hpp"
 #include "ckpt/core/checked.hpp"
@@ -38,22 +38,17 @@ std::uint64_t extent(const Tensor& tensor) {
   return (last + 1) * element_size(tensor.view.stored);
 }
 
+/// The bytes of one tensor in its storage.
 struct Range {
+  const ByteSource* storage;
   std::uint64_t begin;
   std::uint64_t end;
-};
+  std::uint64_t elements;  // bytes of them
 
-std::uint64_t covered(std::vector<Range> ranges) {
-  if (!std::ranges::is_sorted(ranges, {}, &Range::begin)) std::ranges::sort(ranges, {}, &Range::begin);
-  std::uint64_t bytes = 0;
-  std::uint64_t done = 0;
-  for (const auto& [begin, end] : ranges) {
-    if (end <= done) continue;
-    bytes += end - std::max(begin, done);
-    done = end;
+  bool operator<(const Range& other) const {
+    return storage != other.storage ? std::less<>()(storage, other.storage) : begin < other.begin;
   }
-  return bytes;
-}
+};
 
 }  // namespace
 
@@ -73,23 +68,28 @@ std::vector<std::size_t> first_at_same_place(const std::vector<Tensor>& tensors)
 }
 
 StorageUse storage_use(const std::vector<Tensor>& tensors) {
-  struct Storage {
-    std::vector<Range> ranges;
-    std::uint64_t elements = 0;  // bytes of them, counted once for each tensor
-  };
-  std::map<const ByteSource*, Storage> storages;
+  std::vector<Range> ranges;
+  ranges.reserve(tensors.size());
   for (const Tensor& tensor : tensors) {
-    if (!tensor.view.source || !tensor.pieces.empty()) continue;
-    Storage& storage = storages[tensor.view.source.get()];
-    if (tensor.view.bytes == 0) continue;
-    storage.ranges.push_back({tensor.view.offset, tensor.view.offset + extent(tensor)});
-    if (__builtin_add_overflow(storage.elements, tensor.view.bytes, &storage.elements))
-      storage.elements = UINT64_MAX;
+    const View& view = tensor.view;
+    if (!view.source || !tensor.pieces.empty()) continue;
+    ranges.push_back(
+        {view.source.get(), view.offset, view.offset + (view.bytes == 0 ? 0 : extent(tensor)), view.bytes});
   }
+  if (!std::ranges::is_sorted(ranges, std::less<>())) std::ranges::sort(ranges, std::less<>());
   StorageUse use;
-  for (auto& [source, storage] : storages) {
-    use.stored += source->size();
-    use.used += std::min(storage.elements, covered(std::move(storage.ranges)));
+  for (std::size_t i = 0; i < ranges.size();) {
+    const ByteSource* const storage = ranges[i].storage;
+    std::uint64_t covered = 0;
+    std::uint64_t elements = 0;
+    for (std::uint64_t done = 0; i < ranges.size() && ranges[i].storage == storage; ++i) {
+      elements = checked_add(elements, ranges[i].elements).value_or(UINT64_MAX);
+      if (ranges[i].end <= done) continue;
+      covered += ranges[i].end - std::max(ranges[i].begin, done);
+      done = ranges[i].end;
+    }
+    use.stored += storage->size();
+    use.used += std::min(elements, covered);
   }
   return use;
 }

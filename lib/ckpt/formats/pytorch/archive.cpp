@@ -189,7 +189,7 @@ class StorageRecords {
       if (!record.fault.empty()) continue;
       record.bytes = std::move(opened[next++]);
       if (record.member->is_stored() && record.member->crc32 != 0)
-        out_.integrity.push_back({fmt::format("data/{}", record.key), record.bytes, record.member->crc32});
+        out_.integrity.push_back({"data/" + std::string(record.key), record.bytes, record.member->crc32});
       if (record.member->size <= record.claimed) continue;
       out_.notes.push_back(fmt::format("record data/{} holds {} bytes, {} more than the pickle says",
                                        printable(record.key), record.member->size,
