@@ -39,7 +39,6 @@ long double modulus(long double real, long double imaginary) {
   return std::isnan(imaginary) ? imaginary : std::hypot(real, imaginary);
 }
 
-/// Whether the tensor is one run of a source in the very bytes that a reader would deliver.
 /// What a run of numbers says, none of them NaN or infinite. Its lanes are put together at the end; maxima
 /// are kept as the bits of numbers that are not negative, which grow with them.
 struct Lanes {
