@@ -196,6 +196,7 @@ ExitStatus run(const Convert& given) {
     if (!written.removed.empty()) doc.set("removed", strings_json(written.removed));
     Value account = account_json(prepared, stages, options.explain);
     for (auto& [key, value] : *account.as<Value::Object>()) doc.set(key, std::move(value));
+    if (!written.casts.empty()) doc.set("casts", casts_json(written.casts, prepared.checkpoint));
     if (explains_one) doc.set("explained", std::move(explanation));
     if (options.training.is_wanted()) doc.set("training", training.json());
     print_json(doc);

@@ -296,12 +296,13 @@ ExitStatus run_tensor(const Inspect& options, const Checkpoint& checkpoint, cons
                       const Paint& paint) {
   const Tensor& tensor = find_tensor(checkpoint, options.tensor);
   try {
-    IntegrityCheck integrity(checkpoint,
-                             options.npy.empty() ? read_by(options, std::span(&tensor, 1)) : Sources());
     if (!options.npy.empty()) {
       require_separate(options.files, {options.npy});
       write_npy(checkpoint, tensor, options.npy, options.writing, talk);
-    } else if (options.json) {
+      if (!options.json) return ExitStatus::done;
+    }
+    IntegrityCheck integrity(checkpoint, read_by(options, std::span(&tensor, 1)));
+    if (options.json) {
       Value doc = Value::object();
       doc.set("schema", 1).set("file", options.files.front()).set("format", checkpoint.format);
       if (!checkpoint.container.empty()) doc.set("container", checkpoint.container);

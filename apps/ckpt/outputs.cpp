@@ -117,7 +117,7 @@ void require_separate(const std::vector<std::string>& inputs, const std::vector<
     if (output->empty()) continue;
     if (*output == "-")
       throw Error(ErrorKind::usage, "an output is named; `-` is standard input only")
-          .with_hint("/dev/stdout with --to FORMAT writes to standard output");
+          .with_hint("/dev/stdout is standard output");
     if (is_device(*output)) continue;
     for (const std::string& input : inputs) require_other_file(input, *output);
     const auto same = std::find_if(outputs.begin(), output, [&](const std::string& earlier) {

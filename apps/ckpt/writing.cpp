@@ -237,6 +237,18 @@ void print_casts(const std::vector<CastReport>& casts, const Checkpoint& checkpo
                             grouped(all.overflowed), grouped(all.flushed), all.max_relative_error));
 }
 
+Value casts_json(const std::vector<CastReport>& casts, const Checkpoint& checkpoint) {
+  Value rows = Value::array();
+  for (const CastReport& report : casts)
+    rows.push(Value::object()
+                  .set("name", checkpoint.tensors[report.tensor].name)
+                  .set("elements", report.statistics.elements)
+                  .set("overflowed", report.statistics.overflowed)
+                  .set("became_zero", report.statistics.flushed)
+                  .set("max_relative_error", report.statistics.max_relative_error));
+  return rows;
+}
+
 void verify_output(const Prepared& prepared, const std::string& path, const Talk& talk) {
   const Checkpoint written = load(path);
   // A transpose is checked the other way round: both sides are turned back, so that the source is read as it

@@ -51,6 +51,8 @@ std::vector<CastReport> emit_output(const Plan& plan, const Checkpoint& checkpoi
 void require_no_overflow(const std::vector<CastReport>& casts, const Checkpoint& checkpoint);
 /// What casting lost: a line for all, and one for each tensor that lost something.
 void print_casts(const std::vector<CastReport>& casts, const Checkpoint& checkpoint, const Talk& talk);
+/// The same as JSON, a row for each tensor that was cast.
+Value casts_json(const std::vector<CastReport>& casts, const Checkpoint& checkpoint);
 /// Reads the output back, compares every element with what was planned and says what that proved. Throws
 /// `corrupt` where they differ.
 void verify_output(const Prepared& prepared, const std::string& path, const Talk& talk);

@@ -4,8 +4,9 @@ testdata/burnpack/net.bpk: 3 tensors, 0 errors, 0 warnings: sound
 
 # A whole model names classes that PyTorch ships: they are known. Readers that refuse such a file are named.
 $ ckpt check testdata/pytorch/whole_model.pt
+CK020 warning 1 tensor of modules left out: it is no part of state_dict(), but is held by plain attributes or by buffers that are not persistent (first: 1.mask)
 CK023 warning PyTorch would refuse it: it names torch.nn.modules.container.Sequential and 4 more globals: from 2.6 on torch.load wants weights_only=False
-testdata/pytorch/whole_model.pt: 10 tensors, 0 errors, 1 warning: sound
+testdata/pytorch/whole_model.pt: 10 tensors, 0 errors, 2 warnings: sound
 $ ckpt check --json testdata/safetensors/linear.safetensors
 {
  "schema": 1,

@@ -71,7 +71,7 @@ hint: give each output a name of its own
 [2]
 $ ckpt convert train.pt - --to safetensors
 ckpt: an output is named; `-` is standard input only
-hint: /dev/stdout with --to FORMAT writes to standard output
+hint: /dev/stdout is standard output
 [2]
 $ ckpt remap testdata/safetensors/linear.safetensors r.safetensors --rename '^fc => f' --map-out r.safetensors
 ckpt: r.safetensors: would be written twice, as r.safetensors too

@@ -63,6 +63,7 @@ dropped: head.weight
 
 # Indices with gaps close on request.
 $ ckpt remap testdata/pytorch/whole_model.pt --exclude '^1' --renumber
+ckpt: testdata/pytorch/whole_model.pt: warning: 1 tensor of modules left out: it is no part of state_dict(), but is held by plain attributes or by buffers that are not persistent (first: 1.mask)
 old                    new                    rules
 0.weight               =
 2.weight               1.weight

@@ -82,6 +82,9 @@ $ cp testdata/burnpack/net.bpk mine.bpk
 $ ckpt convert mine.bpk /dev/stdout --to burnpack --force >&-
 ckpt: /dev/stdout: is a directory
 [2]
+$ ckpt convert mine.bpk /dev/fd/3 --to burnpack --force
+ckpt: /dev/fd/3: cannot be written: no descriptor 3 was handed over
+[2]
 $ ckpt inspect mine.bpk >&-
 ckpt: standard output: cannot be written
 [2]

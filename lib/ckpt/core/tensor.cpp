@@ -64,31 +64,31 @@ View make_strided_view(Bytes source, std::uint64_t offset, const Shape& shape,
   if (!count || !bytes)
     fail(ErrorKind::corrupt, "shape {} has more elements than can be counted", to_string(shape));
 
+  const std::optional<std::uint64_t> start = checked_multiply(offset, size);
+  if (*count == 0) {  // may begin anywhere, also where the storage has ended
+    const std::uint64_t begin = std::min(start.value_or(0), source->size());
+    return {.source = std::move(source), .offset = begin, .bytes = 0, .stored = dtype};
+  }
   bool contiguous = true;
   std::uint64_t step = 1;
   std::optional<std::uint64_t> last = offset;  // element index of the furthest element
   for (std::size_t i = shape.size(); i-- > 0;) {
     if (shape[i] != 1 && strides[i] != step) contiguous = false;
-    if (*count == 0) continue;
     const std::optional<std::uint64_t> reach = checked_multiply(shape[i] - 1, strides[i]);
     if (!reach || !last)
       fail(ErrorKind::corrupt, "strides {} reach beyond what can be counted", to_string(strides));
     last = checked_add(*last, *reach);
     step *= shape[i];  // at most *count, which fits
   }
-  const std::optional<std::uint64_t> start = checked_multiply(offset, size);
-  std::optional<std::uint64_t> end = start;
-  if (*count != 0) {
-    if (last) last = checked_add(*last, 1);
-    end = last ? checked_multiply(*last, size) : std::nullopt;
-  }
+  if (last) last = checked_add(*last, 1);
+  const std::optional<std::uint64_t> end = last ? checked_multiply(*last, size) : std::nullopt;
   if (!start || !end || *end > source->size())
     fail(ErrorKind::corrupt,
          "elements up to byte {} of a storage that holds {} bytes (shape {}, strides {}, offset {})",
          end ? *end : UINT64_MAX, source->size(), to_string(shape), to_string(strides), offset);
 
-  View view{.source = std::move(source), .offset = *start, .bytes = *bytes, .stored = dtype, .strides = {}};
-  if (!contiguous && *count != 0) view.strides = strides;
+  View view{.source = std::move(source), .offset = *start, .bytes = *bytes, .stored = dtype};
+  if (!contiguous) view.strides = strides;
   return view;
 }
 

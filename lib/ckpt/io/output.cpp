@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <climits>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,7 @@
 
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
+#include "ckpt/io/file.hpp"
 #include "ckpt/io/temporary.hpp"
 
 namespace ckpt {
@@ -30,28 +32,52 @@ Error already_there() {
   return Error(ErrorKind::io, "already exists; nothing was changed").with_hint("--force replaces it");
 }
 
-/// The path with symbolic links of the last component followed; where they dangle, what the last one names.
-/// Nothing where there is something that has no path: a pipe, or a file that has been removed, behind
-/// /dev/stdout. To replace what leads there would replace a link of the system.
-std::optional<std::string> follow_links(std::string path) {
-  while (true) {
-    char resolved[PATH_MAX];
-    if (::realpath(path.c_str(), resolved)) return resolved;
-    if (errno == ELOOP || errno == ENAMETOOLONG) fail_with_errno("cannot be written");
-    if (::access(path.c_str(), F_OK) == 0) return std::nullopt;
-    char link[PATH_MAX];
-    const ssize_t length = ::readlink(path.c_str(), link, sizeof link);
-    if (length <= 0) return path;
-    const std::string name(link, static_cast<std::size_t>(length));
-    const std::size_t slash = path.find_last_of('/');
-    if (name.front() == '/' || slash == std::string::npos) path = name;
-    else path.replace(slash + 1, std::string::npos, name);
-  }
-}
-
 std::string folder_of(const std::string& path) {
   const std::size_t slash = path.find_last_of('/');
   return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+/// What the last component of the path names, where it is a symbolic link.
+std::optional<std::string> linked(const std::string& path) {
+  char link[PATH_MAX];
+  const ssize_t length = ::readlink(path.c_str(), link, sizeof link);
+  if (length <= 0) return std::nullopt;
+  const std::string name(link, static_cast<std::size_t>(length));
+  const std::size_t slash = path.find_last_of('/');
+  return name.front() == '/' || slash == std::string::npos ? name : path.substr(0, slash + 1) + name;
+}
+
+/// /dev/fd/3 may name what this process has opened itself, such as its input, where nothing was handed over
+/// under that number. What is handed over survives `exec`; what is opened here does not.
+void require_handed_over(const std::string& path) {
+  char folder[PATH_MAX];
+  if (!::realpath(folder_of(path).c_str(), folder)) return;
+  const std::string_view in(folder);
+  if (!in.starts_with(fmt::format("/proc/{}/", ::getpid())) || !in.ends_with("/fd")) return;
+  int number = -1;
+  std::from_chars(path.data() + path.find_last_of('/') + 1, path.data() + path.size(), number);
+  const int flags = ::fcntl(number, F_GETFD);
+  if (flags >= 0 && (flags & FD_CLOEXEC) != 0)
+    fail(ErrorKind::io, "cannot be written: no descriptor {} was handed over", number);
+}
+
+/// The path with symbolic links of the last component followed; where they dangle, what the last one names.
+/// Nothing where there is something that has no path: a pipe, or a file that has been removed, behind
+/// /dev/stdout. To replace what leads there would replace a link of the system.
+std::optional<std::string> follow_links(const std::string& path) {
+  const bool is_there = ::access(path.c_str(), F_OK) == 0;
+  if (!is_there && errno == ELOOP) fail_with_errno("cannot be written");
+  std::string last;
+  for (std::optional<std::string> next = path; next; next = linked(last)) {
+    last = *next;
+    require_handed_over(last);
+  }
+  if (!is_there) return last;
+  char resolved[PATH_MAX];
+  if (::realpath(last.c_str(), resolved))
+    return is_same_file(path, resolved) ? std::optional<std::string>(resolved) : std::nullopt;
+  if (errno != ENOENT) fail_with_errno("cannot be written");
+  return std::nullopt;
 }
 
 }  // namespace

@@ -35,10 +35,9 @@ double decode_e8m0(unsigned bits) {
 unsigned encode_e8m0(double value) {
   if (!(value > 0)) return value == 0 ? 0 : e8m0_nan;  // the smallest power stands for what is below it
   if (std::isinf(value)) return e8m0_nan;
-  // Halves to even in the one place that is kept: of 1.5 * 2^e, the even exponent.
+  // No digit is kept that could be even: of two powers as near, PyTorch and LLVM take the larger.
   const int exponent = std::ilogb(value);
-  const double rest = std::ldexp(value, -exponent);
-  const int up = rest > 1.5 || (rest == 1.5 && exponent % 2 != 0) ? 1 : 0;
+  const int up = std::ldexp(value, -exponent) >= 1.5 ? 1 : 0;
   const int code = exponent + up + 127;
   return code < 0 ? 0 : code > 254 ? e8m0_nan : static_cast<unsigned>(code);
 }

@@ -34,7 +34,6 @@ TEST_CASE("a view that stays inside its storage is accepted to the last element"
 TEST_CASE("a view that leaves its storage is refused") {
   const Bytes storage = memory_bytes(std::string(24, 'x'));
   CHECK_THROWS_AS(make_strided_view(storage, 6, {1}, {1}, DType::f32), Error);
-  CHECK_THROWS_AS(make_strided_view(storage, 7, {0}, {1}, DType::f32), Error);
   CHECK_THROWS_AS(make_strided_view(storage, 0, {2, 3}, {4, 1}, DType::f32), Error);
   CHECK_THROWS_AS(make_strided_view(storage, 0, {3}, {1ULL << 63}, DType::f32), Error);
   CHECK_THROWS_AS(make_strided_view(storage, UINT64_MAX, {2}, {1}, DType::f32), Error);
@@ -205,11 +204,12 @@ TEST_CASE("views that reach beyond their storage, or beyond counting, are refuse
     return ckpt::test::message_of([&] { make_strided_view(source, offset, shape, strides, DType::f32); });
   };
   CHECK(ckpt::test::contains(refusal(1, {2, 3}, {3, 1}), "up to byte 28 of a storage that holds 24"));
-  CHECK(ckpt::test::contains(refusal(7, {0}, {1}), "up to byte 28 of a storage that holds 24"));
   CHECK(ckpt::test::contains(refusal(UINT64_MAX, {1}, {1}), "up to byte 18446744073709551615"));
-  CHECK(ckpt::test::contains(refusal(1ULL << 62U, {0}, {1}), "up to byte 18446744073709551615"));
   CHECK(ckpt::test::contains(refusal(0, {3}, {1ULL << 63U}), "reach beyond what can be counted"));
   CHECK(ckpt::test::contains(refusal(UINT64_MAX, {2, 2}, {1, 1}), "reach beyond what can be counted"));
   CHECK(ckpt::test::contains(refusal(0, {2}, {1, 1}), "2 strides for 1 dimension"));
-  CHECK_NOTHROW(make_strided_view(source, 6, {0}, {1}, DType::f32));
+  // What PyTorch saves of zeros(5, 0)[1:]; its loader asks nothing of a view without elements.
+  CHECK(make_strided_view(source, 6, {0}, {1}, DType::f32).offset == 24);
+  CHECK(make_strided_view(source, 7, {4, 0}, {0, 1}, DType::f32).offset == 24);
+  CHECK(make_strided_view(source, 1ULL << 62U, {0}, {1}, DType::f32).offset == 0);
 }

@@ -193,6 +193,29 @@ TEST_CASE("a removed file behind a link of the system is added to, the link stay
   CHECK(std::string_view(text) == "old new");
 }
 
+TEST_CASE("what this process has opened itself is no output, though /proc names it") {
+  const Folder folder;
+  folder.write("input", "input");
+  const Descriptor own(::open(folder.path("input").c_str(), O_RDONLY | O_CLOEXEC));
+  const std::string place = fmt::format("/proc/self/fd/{}", own.get());
+  std::filesystem::create_symlink(place, folder.path("link"));
+  for (const std::string& path : {place, fmt::format("/dev/fd/{}", own.get()), folder.path("link")}) {
+    const Error error = error_of([&] { write_file(path, "new", {.replace = true}); });
+    CHECK(error.kind() == ErrorKind::io);
+    CHECK(error.message() == fmt::format("cannot be written: no descriptor {} was handed over", own.get()));
+  }
+  CHECK(folder.read("input") == "input");
+  CHECK(folder.names() == Names{"input", "link"});
+}
+
+TEST_CASE("what was handed over is replaced where it has a path") {
+  const Folder folder;
+  folder.write("given", "old");
+  const Descriptor given(::open(folder.path("given").c_str(), O_RDONLY));
+  write_file(fmt::format("/dev/fd/{}", given.get()), "new", {.replace = true});
+  CHECK(folder.read("given") == "new");
+}
+
 TEST_CASE("links in a circle end in an error") {
   const Folder folder;
   std::filesystem::create_symlink("b", folder.path("a"));

@@ -206,15 +206,19 @@ TEST_CASE("whole arrays are cast as their numbers are, and what is lost is count
   }
 }
 
-TEST_CASE("powers of two are rounded to the nearest, halves to the even exponent") {
+TEST_CASE("powers of two are rounded to the nearest, halves to the larger") {
   const auto power = [](double value) {
     return int{cast_one<std::uint8_t>(DType::f64, DType::f8_e8m0, value)};
   };
   CHECK(power(1) == 127);
   CHECK(power(1.49) == 127);
-  CHECK(power(1.5) == 127);  // between 2^0 and 2^1: the even exponent
-  CHECK(power(3) == 129);    // between 2^1 and 2^2
   CHECK(power(1.51) == 128);
+  // PyTorch's own examples of halves (test of Float8_e8m0fnu).
+  CHECK(power(0.375) == 126);
+  CHECK(power(0.75) == 127);
+  CHECK(power(1.5) == 128);
+  CHECK(power(3) == 129);
+  CHECK(power(6) == 130);
   CHECK(power(0x1p-127) == 0);
   CHECK(power(0x1p-200) == 0);
   CHECK(power(0x1p127) == 254);

@@ -41,7 +41,8 @@ class Walk {
         values_(document),
         out_(out),
         steps_left_(step_limit(document.graph)),
-        on_path_(document.graph.size(), false) {}
+        on_path_(document.graph.size(), false),
+        is_met_(document.graph.size(), false) {}
 
   void run();
 
@@ -65,6 +66,7 @@ class Walk {
   void add_tensor(NodeId node, const std::string& key);
   void add_value(const std::string& key, Value value);
   void extend_path(const std::string& key);
+  void tell_left_out();
 
   const Document& document_;
   const ScriptMembers* script_;  // for a TorchScript archive
@@ -75,6 +77,8 @@ class Walk {
   Checkpoint& out_;
   std::uint64_t steps_left_;
   std::vector<bool> on_path_;
+  std::vector<bool> is_met_;   // the tensors that have a name
+  std::vector<Entry> beside_;  // what modules hold beside their state_dict(), named by its path
   std::vector<Frame> frames_;
   std::vector<Place> places_;
   std::string path_;
@@ -107,7 +111,33 @@ void Walk::run() {
   if (cycles_ != 0)
     out_.notes.push_back(
         fmt::format("{} object{} refer back to one that contains them", cycles_, cycles_ == 1 ? "" : "s"));
+  tell_left_out();
   out_.roots = find_roots(places_);
+}
+
+/// Tensors of modules that state_dict() leaves out, unless they have a name elsewhere (the list of an LSTM's
+/// weights).
+void Walk::tell_left_out() {
+  std::uint64_t count = 0;
+  std::string first;
+  std::vector<NodeId> open;
+  for (const Entry& entry : beside_) {
+    open.push_back(entry.value);
+    while (!open.empty()) {
+      const NodeId node = open.back();
+      open.pop_back();
+      if (is_met_[node]) continue;
+      is_met_[node] = true;
+      if (!tensors_.is_tensor(node)) std::ranges::copy(parts_of(document_, node), std::back_inserter(open));
+      else if (count++ == 0) first = entry.name;
+    }
+  }
+  if (count != 0)
+    out_.notes.push_back(fmt::format(
+        "{} tensor{} of modules left out: {} no part of state_dict(), but {} held by plain attributes or "
+        "by buffers that are not persistent (first: {})",
+        count, count == 1 ? "" : "s", count == 1 ? "it is" : "they are", count == 1 ? "is" : "are",
+        printable(first)));
 }
 
 void Walk::visit(const Entry& entry) {
@@ -144,8 +174,12 @@ void Walk::enter(NodeId node, std::string key) {
   frame.node = node;
   frame.path_size = path_.size();
   extend_path(key);
-  frame.structure = structure_of(document_, node, script_);
+  frame.structure = structure_of(document_, node, script_, reach_);
   spend(frame.structure.items, path_.size());
+  for (const Entry& entry : frame.structure.beside) {
+    spend(0, path_.size());
+    beside_.push_back({path_.empty() ? entry.name : path_ + "." + entry.name, entry.value});
+  }
   const bool inside_module = !frames_.empty() && places_[frames_.back().place].is_module;
   if (inside_module) {
     frame.place = frames_.back().place;
@@ -202,6 +236,7 @@ void Walk::add_value(const std::string& key, Value value) {
 }
 
 void Walk::add_tensor(NodeId node, const std::string& key) {
+  is_met_[node] = true;
   std::string_view owner;
   if (!frames_.empty()) owner = frames_.back().structure.module_class;
   const std::size_t path_size = path_.size();

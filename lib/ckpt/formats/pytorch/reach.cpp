@@ -35,7 +35,7 @@ std::vector<NodeId> parts_of(const Document& document, NodeId id) {
 }
 
 bool Reach::holds_tensors(NodeId start) {
-  if (states_[start] == State::with) return true;
+  if (states_[start] == State::with || tensors_.is_tensor(start)) return true;
   if (states_[start] == State::without) return false;
   std::vector<Frame> frames;
   const auto enter = [&](NodeId id) {

@@ -8,7 +8,7 @@
 
 namespace ckpt::pytorch {
 
-/// Knows which nodes have a tensor somewhere below them. Each node is looked at once, however often it is
+/// Knows which nodes are a tensor or have one somewhere below them. Each node is looked at once, however often it is
 /// shared.
 class Reach {
  public:

@@ -16,6 +16,9 @@
 namespace ckpt::pytorch {
 namespace {
 
+/// The namespace of TorchScript's classes.
+constexpr std::string_view script_root = "__torch__.";
+
 struct ModuleParts {
   NodeId parameters, buffers, modules, not_persistent;
 };
@@ -29,7 +32,12 @@ std::optional<ModuleParts> module_parts(const Document& document, NodeId state) 
   return parts;
 }
 
-void add_members(const Document& document, NodeId from, NodeId except, Structure& out) {
+/// A member of a module that is no part of its state_dict().
+void leave_out(Entry entry, Reach& reach, Structure& out) {
+  if (reach.holds_tensors(entry.value)) out.beside.push_back(std::move(entry));
+}
+
+void add_members(const Document& document, NodeId from, NodeId except, Reach& reach, Structure& out) {
   std::unordered_set<std::string> skipped;
   if (const auto names = except == no_node ? std::nullopt : sequence(document, except)) {
     for (const NodeId name : *names) skipped.insert(key_text(document, name));
@@ -39,15 +47,26 @@ void add_members(const Document& document, NodeId from, NodeId except, Structure
   out.items += items.size() / 2;
   for (Entry& entry : entries(document, items)) {
     if (document.graph.is(entry.value, Kind::none)) continue;
-    if (skipped.contains(entry.name)) continue;
-    out.entries.push_back(std::move(entry));
+    if (skipped.contains(entry.name)) leave_out(std::move(entry), reach, out);
+    else out.entries.push_back(std::move(entry));
   }
+}
+
+void add_module(const Document& document, NodeId state, const ModuleParts& parts, Reach& reach,
+                Structure& out) {
+  const std::vector<NodeId> attributes = *mapping(document, state);
+  out.items += attributes.size() / 2;
+  add_members(document, parts.parameters, no_node, reach, out);
+  add_members(document, parts.buffers, parts.not_persistent, reach, out);
+  add_members(document, parts.modules, no_node, reach, out);
+  for (Entry& entry : entries(document, attributes))
+    if (entry.value != parts.parameters && entry.value != parts.buffers && entry.value != parts.modules)
+      leave_out(std::move(entry), reach, out);
 }
 
 /// `__torch__.torch.nn.modules.linear.___torch_mangle_3.Linear` is a Linear.
 std::string script_class(std::string name) {
-  constexpr std::string_view root = "__torch__.";
-  if (name.starts_with(root)) name.erase(0, root.size());
+  if (name.starts_with(script_root)) name.erase(0, script_root.size());
   for (std::size_t at = name.find("___torch_mangle_"); at != std::string::npos;
        at = name.find("___torch_mangle_")) {
     const std::size_t dot = name.find('.', at);
@@ -56,14 +75,20 @@ std::string script_class(std::string name) {
   return name;
 }
 
-/// Leaves out tensors that are constants of the program and no part of state_dict(): those that the class
-/// does not declare, where it declares anything.
-void keep_declared(const Document& document, const ScriptMembers& script, Structure& out) {
+/// Of a class that says what its parameters and buffers are, these and the modules in it. Other attributes
+/// are constants of the program: tensors, and lists and dicts of them, as an LSTM has one of its weights.
+void keep_declared(const Document& document, const ScriptMembers& script, Reach& reach, Structure& out) {
   const auto declared = script.find(out.class_name);
   if (declared == script.end()) return;
-  std::erase_if(out.entries, [&](const Entry& entry) {
-    return makes_tensor(call_meaning(document, entry.value)) && !declared->second.contains(entry.name);
-  });
+  std::vector<Entry> all = std::exchange(out.entries, {});
+  for (Entry& entry : all) {
+    const bool is_kept =
+        makes_tensor(call_meaning(document, entry.value))
+            ? declared->second.contains(entry.name)
+            : !reach.holds_tensors(entry.value) || class_name(document, entry.value).starts_with(script_root);
+    if (is_kept) out.entries.push_back(std::move(entry));
+    else leave_out(std::move(entry), reach, out);
+  }
 }
 
 void add_mapping(const Document& document, NodeId from, Structure& out) {
@@ -101,7 +126,7 @@ void add_object(const Document& document, NodeId id, Structure& out) {
 
 }  // namespace
 
-Structure structure_of(const Document& document, NodeId id, const ScriptMembers* script) {
+Structure structure_of(const Document& document, NodeId id, const ScriptMembers* script, Reach& reach) {
   const pickle::Graph& graph = document.graph;
   Structure out;
   if (mapping(document, id)) {
@@ -122,17 +147,14 @@ Structure structure_of(const Document& document, NodeId id, const ScriptMembers*
   out.shows_values = call_meaning(document, id) == Meaning::plain;
   const NodeId state = graph.call(id).state;
   if (const auto parts = state == no_node ? std::nullopt : module_parts(document, state)) {
-    out.items += mapping(document, state)->size() / 2;
-    add_members(document, parts->parameters, no_node, out);
-    add_members(document, parts->buffers, parts->not_persistent, out);
-    add_members(document, parts->modules, no_node, out);
+    add_module(document, state, *parts, reach, out);
     out.is_module = true;
     out.module_class = out.class_name;
     return out;
   }
   add_object(document, id, out);
   if (script != nullptr) {
-    keep_declared(document, *script, out);
+    keep_declared(document, *script, reach, out);
     out.is_module = true;
     out.class_name = out.module_class = script_class(std::move(out.class_name));
   } else if (state != no_node && mapping(document, state)) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ckpt/formats/pytorch/opened.hpp"
+#include "ckpt/formats/pytorch/reach.hpp"
 #include "ckpt/formats/pytorch/values.hpp"
 
 namespace ckpt::pytorch {
@@ -11,6 +12,7 @@ namespace ckpt::pytorch {
 /// A container or object as the walk sees it.
 struct Structure {
   std::vector<Entry> entries;
+  std::vector<Entry> beside;  ///< of a module: what holds tensors that its state_dict() leaves out
   std::size_t items =
       0;  ///< of the pickle's containers that were looked at for it, those that come twice too
   bool is_sequence = false;
@@ -25,6 +27,6 @@ struct Structure {
 /// Takes a node apart. A pickled nn.Module gives what its state_dict() would: parameters, persistent buffers,
 /// and the modules in it. `script` is given for a TorchScript archive, whose
 /// objects are modules with plain attributes.
-Structure structure_of(const Document& document, NodeId id, const ScriptMembers* script);
+Structure structure_of(const Document& document, NodeId id, const ScriptMembers* script, Reach& reach);
 
 }  // namespace ckpt::pytorch
