@@ -96,13 +96,85 @@ std::vector<NamedShape> names_before_adapter(const Question& question) {
   return named_shapes(target.checkpoint);
 }
 
-/// Rules that leave fewer misfits than there were.
-void suggest_rules(const Prepared& source, const Question& question, const Fit& before, Suggestions& found) {
-  const Inference inference =
-      infer_rules(named_shapes(source.checkpoint), names_before_adapter(question), rule_applier());
+/// Infers rules; where no name fits, all names are those that do not, and need not be looked at twice.
+class Inferrer {
+ public:
+  const Inference& infer(std::vector<NamedShape> source, std::vector<NamedShape> target) {
+    if (last_ && source == source_ && target == target_) return *last_;
+    last_.reset();
+    source_ = std::move(source);
+    target_ = std::move(target);
+    return last_.emplace(infer_rules(source_, target_, rule_applier()));
+  }
+
+  /// What was asked last.
+  const std::vector<NamedShape>& source() const { return source_; }
+  const std::vector<NamedShape>& target() const { return target_; }
+
+ private:
+  std::vector<NamedShape> source_, target_;
+  std::optional<Inference> last_;
+};
+
+std::vector<NamedShape> unused_shapes(const Fit& fit) {
+  const std::unordered_set<std::string_view> is_unused(fit.match.unused.begin(), fit.match.unused.end());
+  std::vector<NamedShape> unused;
+  for (const Tensor& tensor : fit.source.checkpoint.tensors)
+    if (is_unused.contains(tensor.name)) unused.push_back({tensor.name, tensor.dtype, tensor.shape});
+  return unused;
+}
+
+std::vector<NamedShape> missing_shapes(const Fit& fit) {
+  const std::unordered_set<std::string_view> is_missing(fit.match.missing.begin(), fit.match.missing.end());
+  std::vector<NamedShape> missing;
+  for (const TargetTensor& tensor : fit.target.tensors)
+    if (is_missing.contains(tensor.name)) missing.push_back({tensor.name, tensor.dtype, tensor.shape});
+  return missing;
+}
+
+/// For each of the first missing names the unused one that is probably meant.
+void suggest_names(const Fit& fit, std::size_t wanted_names, Inferrer& inferrer, Suggestions& found) {
+  std::unordered_map<std::string, std::string> partner;
+  const Inference& inference = inferrer.infer(unused_shapes(fit), missing_shapes(fit));
+  for (const auto& [from, to] : inference.pairs) partner.emplace(to, from);
+  found.is_cut = inference.is_cut;
+  const std::vector<NamedShape>& unused = inferrer.source();
+  std::vector<const NamedShape*> missing;
+  for (const NamedShape& tensor : inferrer.target()) missing.push_back(&tensor);
+  std::ranges::sort(missing, natural_less, [](const NamedShape* tensor) { return tensor->name; });
+  std::size_t compared = 0;
+  for (std::size_t i = 0; i < std::min(wanted_names, missing.size()); ++i) {
+    if (partner.contains(missing[i]->name)) continue;
+    compared += unused.size();
+    if (compared > most_comparisons) {
+      found.is_cut = true;
+      break;
+    }
+    if (const std::optional<std::size_t> meant = did_you_mean(*missing[i], unused))
+      partner.emplace(missing[i]->name, unused[*meant].name);
+  }
+  // What could be two things is no suggestion.
+  std::unordered_map<std::string_view, std::size_t> claims;
+  for (const auto& [wanted, meant] : partner) ++claims[meant];
+  for (const std::string& wanted : fit.match.missing)
+    if (const auto pair = partner.find(wanted); pair != partner.end() && claims[pair->second] == 1)
+      found.did_you_mean.emplace_back(wanted, pair->second);
+}
+
+/// Rules that carry all names to the target's, as far as any are found.
+std::vector<Rule> rules_for(const Prepared& source, const Question& question, Inferrer inferrer,
+                            Suggestions& found) {
+  const Inference& inference =
+      inferrer.infer(named_shapes(source.checkpoint), names_before_adapter(question));
   found.is_cut |= inference.is_cut;
   std::vector<Rule> rules;
   for (const InferredRule& rule : inference.rules) rules.push_back(parse_rule(rule.text));
+  return rules;
+}
+
+/// Rules that leave fewer misfits than there were.
+void suggest_rules(const Prepared& source, const Question& question, const Fit& before,
+                   const std::vector<Rule>& rules, Suggestions& found) {
   if (rules.empty()) return;
   Prepared renamed = source;
   try {
@@ -115,39 +187,6 @@ void suggest_rules(const Prepared& source, const Question& question, const Fit& 
   if (misfits(after) >= misfits(before) || after.match.missing.size() >= before.match.missing.size()) return;
   for (const Rule& rule : rules) found.rules.push_back(rule.text);
   found.mended = before.match.missing.size() - after.match.missing.size();
-}
-
-/// For each of the first missing names the unused one that is probably meant.
-void suggest_names(const Fit& fit, std::size_t wanted_names, Suggestions& found) {
-  const std::unordered_set<std::string_view> is_unused(fit.match.unused.begin(), fit.match.unused.end());
-  const std::unordered_set<std::string_view> is_missing(fit.match.missing.begin(), fit.match.missing.end());
-  std::vector<NamedShape> unused, missing;
-  for (const Tensor& tensor : fit.source.checkpoint.tensors)
-    if (is_unused.contains(tensor.name)) unused.push_back({tensor.name, tensor.dtype, tensor.shape});
-  for (const TargetTensor& tensor : fit.target.tensors)
-    if (is_missing.contains(tensor.name)) missing.push_back({tensor.name, tensor.dtype, tensor.shape});
-  std::unordered_map<std::string, std::string> partner;
-  const Inference inference = infer_rules(unused, missing, rule_applier());
-  for (const auto& [from, to] : inference.pairs) partner.emplace(to, from);
-  found.is_cut = inference.is_cut;
-  std::ranges::sort(missing, natural_less, &NamedShape::name);
-  std::size_t compared = 0;
-  for (std::size_t i = 0; i < std::min(wanted_names, missing.size()); ++i) {
-    if (partner.contains(missing[i].name)) continue;
-    compared += unused.size();
-    if (compared > most_comparisons) {
-      found.is_cut = true;
-      break;
-    }
-    if (const std::optional<std::size_t> meant = did_you_mean(missing[i], unused))
-      partner.emplace(missing[i].name, unused[*meant].name);
-  }
-  // What could be two things is no suggestion.
-  std::unordered_map<std::string_view, std::size_t> claims;
-  for (const auto& [wanted, meant] : partner) ++claims[meant];
-  for (const std::string& wanted : fit.match.missing)
-    if (const auto pair = partner.find(wanted); pair != partner.end() && claims[pair->second] == 1)
-      found.did_you_mean.emplace_back(wanted, pair->second);
 }
 
 /// Where the formats do not say whose layout they hold, the adapter may be what is missing.
@@ -400,8 +439,10 @@ ExitStatus check_like(const Check& options, StageOptions::Parsed stages) {
   Suggestions suggestions;
   if (!answer.match.missing.empty()) {
     const bool is_all = options.json || options.sarif || talk.is_verbose();
-    suggest_names(answer, is_all ? SIZE_MAX : shown, suggestions);
-    suggest_rules(source, question, answer, suggestions);
+    Inferrer inferrer;
+    suggest_names(answer, is_all ? SIZE_MAX : shown, inferrer, suggestions);
+    const std::vector<Rule> rules = rules_for(source, question, std::move(inferrer), suggestions);
+    suggest_rules(source, question, answer, rules, suggestions);
   }
   if (misfits(answer) > 0 && question.direction == Direction::none && !stages.adapter)
     suggest_adapter(source, question, answer, suggestions);

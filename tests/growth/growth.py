@@ -462,6 +462,28 @@ def other_names(folder, n):
         yield "diff", a, other
 
 
+@case(20_000, tensors=True)
+def names_that_do_not_fit(folder, n):
+    """Targets with nothing in common, with one odd name, and with the same names; and lists that count otherwise."""
+    same = layers(n)
+    odd = [*same[: n // 3], "odd.thing.weight", *same[n // 3 + 1 :]]
+    other_part = [*same[: n // 3], f"layers.{n // 12}.part9.weight", *same[n // 3 + 1 :]]
+    a = safetensors(folder / "a.safetensors", same)
+    for name, names in (
+        ("odd", odd), ("part", other_part), ("moved", [name.replace("layers", "h") for name in odd]),
+        ("list", [f"x{i + n}" for i in range(n)]), ("next", [f"layers.{i // 4 + 1}.part{i % 4}.weight" for i in range(n)]),
+        ("hex", [f"{i * 2654435761 % 2**32:x}.weight" for i in range(n)]),
+    ):
+        b = safetensors(folder / f"{name}.safetensors", names)
+        yield "check", a, "--like", b
+        yield "remap", a, "--infer", b
+        yield "convert", a, folder / "o.bpk", "--adapter", "none", "--like", b
+    c = safetensors(folder / "c.safetensors", [f"{(i * 2654435761 + 7) % 2**32:x}.weight" for i in range(n)])
+    yield "check", c, "--like", folder / "hex.safetensors"
+    yield "remap", c, "--infer", folder / "hex.safetensors"
+    yield "remap", a, "--infer", a
+
+
 @case(40_000)
 def locks(folder, n):
     a = safetensors(folder / "a.safetensors", layers(n))

@@ -31,6 +31,14 @@ bool BothLists::differ(std::size_t source_list, std::size_t target_list) {
   return known->second;
 }
 
+bool BothLists::have_different_counts(std::size_t source, std::size_t target, std::size_t place) {
+  const std::set<std::size_t>& a = source_kinds.numbers(source, place);
+  const std::set<std::size_t>& b = target_kinds.numbers(target, place);
+  const auto [known, is_new] = counts_.try_emplace({&a, &b}, false);
+  if (is_new) known->second = count_differently(a, b, texts);
+  return known->second;
+}
+
 bool BothLists::fits(std::size_t source, std::size_t target) {
   const std::size_t a = sources[source].shape;
   const std::size_t b = targets[target].shape;

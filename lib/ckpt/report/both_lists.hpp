@@ -27,7 +27,7 @@ class BothLists {
   std::vector<Name>& sources = source_parts.names;
   std::vector<Name>& targets = target_parts.names;
   Kinds source_kinds{sources}, target_kinds{targets};
-  std::unordered_map<std::string, std::size_t> target_by_name;
+  std::unordered_map<std::string_view, std::size_t> target_by_name;
 
   /// Whether the tensors, by their indices, may be each other by their shapes.
   bool fits(std::size_t source, std::size_t target);
@@ -41,6 +41,10 @@ class BothLists {
   /// Whether two names with the same numbers count the same lists with them.
   bool count_alike(std::size_t source, std::size_t target);
 
+  /// Whether the items at this number of two names, and the others of their kinds, are of lists that count
+  /// differently.
+  bool have_different_counts(std::size_t source, std::size_t target, std::size_t place);
+
   bool have_one_name(std::size_t source, std::size_t target) const {
     return sources[source].tensor->name == targets[target].tensor->name;
   }
@@ -50,7 +54,8 @@ class BothLists {
   Numbers numbers_in(const std::vector<Name>& names);
 
   Numbers source_numbers_, target_numbers_;
-  std::map<std::pair<std::size_t, std::size_t>, bool> differ_;  // by lists
+  std::map<std::pair<std::size_t, std::size_t>, bool> differ_;                                    // by lists
+  std::map<std::pair<const std::set<std::size_t>*, const std::set<std::size_t>*>, bool> counts_;  // by kinds
   std::unordered_map<std::size_t, const NamedShape*> shape_of_id_;
   std::unordered_map<std::uint64_t, bool> fits_;
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> lists_;  // by class and place

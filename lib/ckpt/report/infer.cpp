@@ -152,23 +152,31 @@ class RuleSearch {
     }
     begun_ = travellers_;
     with_segment_.clear();
+    with_shape_.clear();
     at_.clear();
     for (std::size_t i = 0; i < travellers_.size(); ++i) arrive(i);
   }
 
   /// Notes where a traveller is now.
   void arrive(std::size_t i) {
-    for (const std::size_t segment : travellers_[i].now) {
-      std::vector<std::size_t>& with = with_segment_[segment];
+    const auto add_to = [i](std::vector<std::size_t>& with) {
       if (with.empty() || with.back() != i) with.push_back(i);
+    };
+    for (const std::size_t segment : travellers_[i].now) {
+      add_to(with_segment_[segment]);
+      if (!segments_.numbers(segment).empty()) add_to(with_shape_[segments_.shape(segment)]);
     }
     at_[travellers_[i].now] = i;
   }
 
   /// Moves all that a rule changes; returns them.
   std::vector<std::size_t> move(const NameRule& rule) {
+    std::vector<std::size_t> all = near(rule);
+    std::ranges::sort(all);
+    const auto repeated = std::ranges::unique(all);
+    all.erase(repeated.begin(), repeated.end());
     std::vector<std::size_t> moved;
-    for (std::size_t i = 0; i < travellers_.size(); ++i)
+    for (const std::size_t i : all)
       if (auto now = rule.apply(travellers_[i].now, segments_); now && *now != travellers_[i].now) {
         at_.erase(travellers_[i].now);
         travellers_[i].now = std::move(*now);
@@ -327,8 +335,8 @@ class RuleSearch {
     const std::vector<std::size_t>* fewest = nullptr;
     for (const PatternList* list : {&rule.left, &rule.alternatives.front().from, &rule.right})
       for (const SegmentPattern& p : *list)
-        if (const auto& with = with_segment_[p.id];
-            !p.is_any_number && (!fewest || with.size() < fewest->size()))
+        if (const auto& with = p.is_any_number ? with_shape_[segments_.shape(p.id)] : with_segment_[p.id];
+            !fewest || with.size() < fewest->size())
           fewest = &with;
     if (fewest) return *fewest;
     everybody_.resize(travellers_.size());
@@ -516,8 +524,8 @@ class RuleSearch {
   std::unordered_map<SegmentedName, std::size_t, Hash> targets_;
   std::unordered_set<std::size_t> paired_targets_;
   std::vector<Traveller> travellers_, begun_;
-  std::unordered_map<std::size_t, std::vector<std::size_t>>
-      with_segment_;                                         // travellers, also those that were
+  // Travellers by what is in their names, or was.
+  std::unordered_map<std::size_t, std::vector<std::size_t>> with_segment_, with_shape_;
   std::unordered_map<SegmentedName, std::size_t, Hash> at_;  // where they are now
   std::unordered_set<SegmentedName, Hash> goal_items_;       // beginnings of goals that end in a number
   std::vector<std::size_t> everybody_;
@@ -541,17 +549,33 @@ std::string numbers_of(std::string_view name) {
   return numbers;
 }
 
+/// How lists count, looked at when it is asked for.
+class ListCounts {
+ public:
+  ListCounts(std::span<const NamedShape> source, std::span<const NamedShape> target)
+      : source_(source), target_(target) {}
+
+  bool are_alike(std::size_t source, std::size_t target) {
+    if (!lists_) lists_.emplace(source_, target_);
+    return lists_->count_alike(source, target);
+  }
+
+ private:
+  std::span<const NamedShape> source_, target_;
+  std::optional<BothLists> lists_;
+};
+
 /// What applying the rules to every name says; nothing where a name goes where it does not belong, and then
 /// `astray` are the names that do.
 std::optional<Inference> verified(std::span<const NamedShape> source, std::span<const NamedShape> target,
                                   const std::vector<NamePair>& pairs, const std::vector<std::string>& rules,
-                                  const ApplyRules& apply, BothLists& lists, std::set<std::size_t>& astray) {
+                                  const ApplyRules& apply, ListCounts& lists, std::set<std::size_t>& astray) {
   const std::vector<std::string> results = apply(rules, names_of(source));
   std::unordered_map<std::string_view, std::size_t> target_by_name;
   for (std::size_t i = 0; i < target.size(); ++i) target_by_name.emplace(target[i].name, i);
-  std::unordered_map<std::size_t, std::size_t> goal;
-  std::unordered_set<std::size_t> promised;
-  for (const NamePair& pair : pairs) goal.emplace(pair.source, pair.target), promised.insert(pair.target);
+  std::unordered_map<std::size_t, std::size_t> goal, owner;  // of a source, of a target
+  for (const NamePair& pair : pairs)
+    goal.emplace(pair.source, pair.target), owner.emplace(pair.target, pair.source);
 
   Inference inference;
   astray.clear();
@@ -572,7 +596,7 @@ std::optional<Inference> verified(std::span<const NamedShape> source, std::span<
     }
     // A name whose partner is not known may be led to one by rules that others have founded, but not by a
     // number that is another one; and where no rule led it, it is just called so.
-    const bool is_free = wanted == goal.end() && !promised.contains(found->second);
+    const bool is_free = wanted == goal.end() && !owner.contains(found->second);
     if (is_free && results[i] == source[i].name) {
       inference.left_in_source.push_back(source[i].name);
       continue;
@@ -580,14 +604,13 @@ std::optional<Inference> verified(std::span<const NamedShape> source, std::span<
     const bool is_right = wanted != goal.end()
                               ? wanted->second == found->second
                               : is_free && numbers_of(results[i]) == numbers_of(source[i].name);
-    if (is_right && is_free && !lists.count_alike(i, found->second)) {
+    if (is_right && is_free && !lists.are_alike(i, found->second)) {
       inference.left_in_source.push_back(source[i].name);
       continue;
     }
     if (!is_right) {
       astray.insert(i);
-      if (const auto owner = std::ranges::find(pairs, found->second, &NamePair::target); owner != pairs.end())
-        astray.insert(owner->source);
+      if (const auto by = owner.find(found->second); by != owner.end()) astray.insert(by->second);
       continue;
     }
     // The right name, as far as anybody can tell, but another shape: a head of other classes.
@@ -617,7 +640,7 @@ std::optional<Inference> verified(std::span<const NamedShape> source, std::span<
 /// names that do when no name without a partner is touched.
 std::optional<Inference> inferred(std::span<const NamedShape> source, std::span<const NamedShape> target,
                                   const std::vector<NamePair>& pairs, const ApplyRules& apply,
-                                  BothLists& lists, std::set<std::size_t>& astray) {
+                                  ListCounts& lists, std::set<std::size_t>& astray) {
   std::optional<Inference> best;
   // Some names of each family, then all of them, then without touching any other.
   for (const auto& [with_all, may_touch_rest] : {std::pair(false, true), {true, true}, {true, false}}) {
@@ -643,7 +666,7 @@ std::vector<NamedShape> joined(std::span<const NamedShape> some, std::span<const
 Inference infer_rules(std::span<const NamedShape> source, std::span<const NamedShape> target,
                       const ApplyRules& apply) {
   auto [pairs, is_cut] = pair_names(source, target);
-  BothLists lists(source, target);
+  ListCounts lists(source, target);
   const auto moves = [&](const NamePair& pair) {
     return source[pair.source].name != target[pair.target].name;
   };
@@ -677,7 +700,7 @@ std::optional<BestRule> best_rule(std::span<const NamedShape> missing, std::span
   const std::optional<NameRule> rule = search.best();
   if (!rule) return std::nullopt;
   const std::string text = search.text(*rule);
-  BothLists lists(source, target);
+  ListCounts lists(source, target);
   std::set<std::size_t> astray;
   const std::optional<Inference> inference = verified(source, target, pairs, {text}, apply, lists, astray);
   if (!inference || inference->pairs.size() <= fitting.size()) return std::nullopt;

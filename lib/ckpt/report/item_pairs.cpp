@@ -9,6 +9,8 @@ namespace {
 constexpr double least_zip_likeness = 0.25;
 // Lists that count down are called so much alike.
 constexpr double least_list_likeness = 0.5;
+// Series, and members of those that may be each other, that are held against each other.
+constexpr std::size_t most_compared = 500'000;
 
 }  // namespace
 
@@ -49,9 +51,53 @@ void ItemPairs::doubt_named_items() {
   }
 }
 
-std::vector<ItemPairs::Candidate> ItemPairs::candidates() {
-  std::map<std::vector<std::size_t>, std::vector<const Series*>> by_shapes;
-  for (const Series& target : target_series_) by_shapes[shapes_of(target, lists_.targets)].push_back(&target);
+/// What series have in common that are the same but for the items of which they are parts: the class, what
+/// varies, and how the lists count of which they are of one item.
+ItemPairs::Form ItemPairs::form_of(const Series& series, const Kinds& kinds) {
+  Form form{series.of->id};
+  for (std::size_t place = 0; place < series.fixed.size(); ++place) {
+    if (series.fixed[place] == no_id) {
+      form.push_back(no_id);
+      continue;
+    }
+    const std::set<std::size_t>& numbers = kinds.numbers(series.members.front(), place);
+    const auto [known, is_new] = numbers_id_.try_emplace(&numbers, 0);
+    if (is_new) known->second = numbers_.try_emplace(numbers, numbers_.size()).first->second;
+    form.push_back(known->second);
+  }
+  return form;
+}
+
+/// The series that one may be, in order: parts of one item of a list that counts the same on both sides are
+/// parts of that item there.
+std::vector<const Series*> ItemPairs::partners_of(const Series& source, const Forms& forms,
+                                                  bool is_of_one_class) {
+  const Form form = form_of(source, lists_.source_kinds);
+  std::vector<const Series*> partners;
+  const std::size_t first = is_of_one_class ? source.of->id : 0;
+  for (auto each = forms.lower_bound({first}); each != forms.end(); ++each) {
+    const auto& [other, series] = *each;
+    if (is_of_one_class && other.front() != first) break;
+    ++compared_;
+    if (std::ranges::equal(form.begin() + 1, form.end(), other.begin() + 1, other.end())) {
+      if (const auto same = series.find(source.fixed); same != series.end()) partners.push_back(same->second);
+      continue;
+    }
+    compared_ += series.size();
+    if (compared_ > most_compared) break;
+    for (const auto& [fixed, target] : series) partners.push_back(target);
+  }
+  std::ranges::sort(partners);
+  return partners;
+}
+
+/// Series that may be each other item by item, or those of one class; nothing if there are too many.
+std::optional<std::vector<ItemPairs::Candidate>> ItemPairs::candidates(bool is_of_one_class) {
+  compared_ = 0;
+  std::map<std::vector<std::size_t>, Forms> by_shapes;
+  for (const Series& target : target_series_)
+    by_shapes[shapes_of(target, lists_.targets)][form_of(target, lists_.target_kinds)].emplace(target.fixed,
+                                                                                               &target);
   const auto fits = [&](std::size_t s, std::size_t t) { return lists_.fits(s, t); };
   std::vector<Candidate> found;
   // What is paired as a part of more needs no pairing as a part of less: how many are paired with a source,
@@ -60,14 +106,17 @@ std::vector<ItemPairs::Candidate> ItemPairs::candidates() {
   for (const Series& source : source_series_) {
     const auto alike = by_shapes.find(shapes_of(source, lists_.sources));
     if (alike == by_shapes.end()) continue;
-    for (const Series* target : alike->second) {
+    for (const Series* target : partners_of(source, alike->second, is_of_one_class)) {
       if (const auto by = covered.find({source.members.front(), target->of->id});
           by != covered.end() && by->second > source.members.size())
         continue;
       if (!may_zip(source, *target)) continue;
+      compared_ += source.members.size();
       std::vector<Zip> ways = zips(source, lists_.sources, *target, lists_.targets, lists_.texts, fits);
       if (!ways.empty()) found.push_back({&source, target, std::move(ways)});
+      if (compared_ > most_compared) return std::nullopt;
     }
+    if (compared_ > most_compared) return std::nullopt;
     for (auto each = found.rbegin(); each != found.rend() && each->source == &source; ++each)
       for (const std::size_t member : source.members)
         covered.try_emplace({member, each->target->of->id}, source.members.size());
@@ -79,8 +128,15 @@ bool ItemPairs::may_zip(const Series& source, const Series& target) {
   if (likeness_.of_names(source.segments, target.segments) < least_zip_likeness) return false;
   // Lists of one form may well count the same, with a tensor missing here and there.
   return source.varying.size() != target.varying.size() ||
-         (is_complete(source, lists_.sources, lists_.source_kinds) &&
-          is_complete(target, lists_.targets, lists_.target_kinds));
+         (has_all(source, lists_.sources, lists_.source_kinds) &&
+          has_all(target, lists_.targets, lists_.target_kinds));
+}
+
+/// See is_complete().
+bool ItemPairs::has_all(const Series& series, const std::vector<Name>& names, const Kinds& kinds) {
+  const auto [known, is_new] = has_all_.try_emplace(&series, false);
+  if (is_new) known->second = is_complete(series, names, kinds);
+  return known->second;
 }
 
 /// A list counts down where shapes leave no other way for the series of several modules, and for none the
@@ -116,18 +172,28 @@ bool ItemPairs::runs_as_known(const Candidate& candidate, const Zip& way) {
   return true;
 }
 
-void ItemPairs::find(std::vector<Template>& templates) {
-  const std::vector<Candidate> all = candidates();
-  find_reversed(all);
+bool ItemPairs::find(std::vector<Template>& templates) {
+  std::optional<std::vector<Candidate>> all = candidates(false);
+  const bool is_cut = !all;
+  // Whether equal names are the same tensor needs to be known all the same.
+  if (!all) all = candidates(true);
+  if (!all) {
+    for (std::size_t s = 0; s < lists_.sources.size(); ++s)
+      if (!lists_.sources[s].numbers.empty()) doubtful_.insert(s);
+    return false;
+  }
+  find_reversed(*all);
   const auto may_count_so = [&](const auto& pair) {
     return structure_.may_count_so(pair.first, pair.second);
   };
-  for (const Candidate& each : all)
+  for (const Candidate& each : *all)
     for (const Zip& way : each.ways)
       if (way.is_sound && runs_as_known(each, way) && std::ranges::all_of(way.pairs, may_count_so))
         add_zip(*each.source, *each.target, way, templates);
   drop_outnumbered_items(templates);
   doubt_named_items();
+  if (is_cut) templates.clear();
+  return !is_cut;
 }
 
 /// What the series of few modules say of the items of lists is not so where more say something else.
@@ -141,24 +207,38 @@ void ItemPairs::drop_outnumbered_items(std::vector<Template>& templates) {
           return is_renumbered(pair.first, pair.second, items->voices() + 1);
         }))
       dropped.insert(items);
-    else renumbered_[{items->source_list, items->target_list}].push_back(items);
+    else
+      for (auto& known = renumbered_[{items->source_list, items->target_list}];
+           const auto& [from, to] : items->pairs)
+        known[from].push_back(items);
   }
   std::erase_if(templates, [&](const Template& each) { return dropped.contains(&items_[each.items]); });
 }
 
-bool ItemPairs::is_known_item(std::size_t s, std::size_t t) {
-  for (const auto& [lists, known] : renumbered_)
-    for (const Items* items : known) {
-      if (items->voices() < 2) continue;
-      for (std::size_t i = 0; i < lists_.sources[s].numbers.size(); ++i) {
-        if (lists_.list_of(lists_.sources[s], i) != lists.first) continue;
-        const auto item = items->pairs.find(through_number(lists_.sources[s].tensor->name, i));
-        if (item != items->pairs.end() && lists_.targets[t].tensor->name.starts_with(item->second) &&
-            !is_digit(lists_.targets[t].tensor->name[item->second.size()]))
-          return true;
-      }
-    }
+/// Whether series of several modules say of an item that a name is below that it is one of those meant.
+bool ItemPairs::any_known(std::size_t s, const std::function<bool(std::string_view)>& is_meant) {
+  if (renumbered_.empty()) return false;
+  const Name& source = lists_.sources[s];
+  for (std::size_t i = 0; i < source.numbers.size(); ++i) {
+    const std::size_t list = lists_.list_of(source, i);
+    const std::string_view item = through_number(source.tensor->name, i);
+    for (auto known = renumbered_.lower_bound({list, 0});
+         known != renumbered_.end() && known->first.first == list; ++known)
+      if (const auto found = known->second.find(item); found != known->second.end())
+        for (const Items* items : found->second)
+          if (items->voices() >= 2 && is_meant(items->pairs.at(item))) return true;
+  }
   return false;
+}
+
+bool ItemPairs::is_known_item(std::size_t s, std::size_t t) {
+  const std::string& name = lists_.targets[t].tensor->name;
+  return any_known(
+      s, [&](std::string_view item) { return name.starts_with(item) && !is_digit(name[item.size()]); });
+}
+
+bool ItemPairs::knows_item_of(std::size_t s) {
+  return any_known(s, [](std::string_view) { return true; });
 }
 
 bool ItemPairs::is_renumbered(std::size_t s, std::size_t t, std::size_t least) {
@@ -167,14 +247,14 @@ bool ItemPairs::is_renumbered(std::size_t s, std::size_t t, std::size_t least) {
   const Name& target = lists_.targets[t];
   for (std::size_t i = 0; i < source.numbers.size(); ++i)
     for (std::size_t j = 0; j < target.numbers.size(); ++j) {
-      const auto found = renumbered_.find({lists_.list_of(source, i), lists_.list_of(target, j)});
-      if (found == renumbered_.end()) continue;
-      for (const Items* items : found->second) {
-        if (items->voices() < least) continue;
-        const auto item = items->pairs.find(through_number(source.tensor->name, i));
-        if (item == items->pairs.end()) continue;
-        if (item->second != through_number(target.tensor->name, j)) return true;
-      }
+      const auto known = renumbered_.find({lists_.list_of(source, i), lists_.list_of(target, j)});
+      if (known == renumbered_.end()) continue;
+      const std::string_view item = through_number(source.tensor->name, i);
+      const auto found = known->second.find(item);
+      if (found == known->second.end()) continue;
+      for (const Items* items : found->second)
+        if (items->voices() >= least && items->pairs.at(item) != through_number(target.tensor->name, j))
+          return true;
     }
   return false;
 }
@@ -238,12 +318,15 @@ std::size_t ItemPairs::add_items(const Series& source, const Series& target, con
   for (const auto& [s, t] : zip.pairs)
     items.pairs.emplace(through_number(lists_.sources[s].tensor->name, source.varying.back()),
                         through_number(lists_.targets[t].tensor->name, target.varying.back()));
-  const auto same = std::ranges::find_if(items_, [&](const Items& other) {
-    return other.source_list == items.source_list && other.target_list == items.target_list &&
-           other.pairs == items.pairs;
-  });
-  const auto at = static_cast<std::size_t>(same - items_.begin());
-  if (same == items_.end()) items_.push_back(std::move(items));
+  const auto& [from, to] = *items.pairs.begin();
+  std::vector<std::size_t>& alike = items_by_first_[{items.source_list, items.target_list, from, to}];
+  const auto same =
+      std::ranges::find_if(alike, [&](std::size_t i) { return items_[i].pairs == items.pairs; });
+  const std::size_t at = same == alike.end() ? items_.size() : *same;
+  if (same == alike.end()) {
+    alike.push_back(at);
+    items_.push_back(std::move(items));
+  }
   items_[at].source_modules.insert(lists_.texts.id(module_of(source.of->pattern())));
   items_[at].target_modules.insert(lists_.texts.id(module_of(target.of->pattern())));
   return at;

@@ -6,12 +6,19 @@ namespace ckpt {
 
 double Likeness::of(std::size_t a, std::size_t b) {
   if (a == b) return 1;
+  // There are many numbers, and little to be known of each.
+  if (texts_.is_number(a) || texts_.is_number(b)) return number_likeness(texts_.text(a), texts_.text(b));
   const auto [found, is_new] = known_.try_emplace(static_cast<std::uint64_t>(a) << 32U | b, 0.0);
   if (is_new)
     found->second = !may_number_ && numbers_gated_set(texts_.text(a), texts_.text(b))
                         ? 0
-                        : segment_likeness(texts_.text(a), texts_.text(b));
+                        : segment_likeness(meaning(a), meaning(b));
   return found->second;
+}
+
+const SegmentMeaning& Likeness::meaning(std::size_t id) {
+  const auto found = meanings_.find(id);
+  return found != meanings_.end() ? found->second : meanings_.emplace(id, texts_.text(id)).first->second;
 }
 
 double Likeness::of_names(Segments a, Segments b) {

@@ -36,6 +36,7 @@ class Likeness {
 
  private:
   double of(std::size_t a, std::size_t b);
+  const SegmentMeaning& meaning(std::size_t id);
   void teach(std::size_t a, std::size_t b);
   void align(Segments a, Segments b);
   double& at(std::size_t i, std::size_t j) { return table_[i * width_ + j]; }
@@ -48,6 +49,7 @@ class Likeness {
   const Texts& texts_;
   bool may_number_;
   std::unordered_map<std::uint64_t, double> known_;
+  std::unordered_map<std::size_t, SegmentMeaning> meanings_;
   std::vector<double> table_;  // of the last alignment
   std::size_t width_ = 0;
   std::vector<std::pair<std::size_t, std::size_t>> steps_;  // its aligned segments, in order

@@ -10,6 +10,28 @@ namespace {
 // Names with more numbers than this keep the last ones as they are.
 constexpr std::size_t most_numbers = 6;
 
+struct SplitName {
+  std::vector<std::string_view> numbers;
+  std::vector<std::string_view> literals;  // around them
+};
+
+SplitName split_at_numbers(std::string_view name) {
+  SplitName split;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < name.size();) {
+    std::size_t end = i;
+    while (end < name.size() && is_digit(name[end])) ++end;
+    if (end > i && split.numbers.size() < most_numbers) {
+      split.literals.push_back(name.substr(begin, i - begin));
+      split.numbers.push_back(name.substr(i, end - i));
+      begin = end;
+    }
+    i = std::max(end, i + 1);
+  }
+  split.literals.push_back(name.substr(begin));
+  return split;
+}
+
 }  // namespace
 
 std::size_t Texts::id(std::string_view text) {
@@ -25,30 +47,17 @@ std::size_t shape_id(Texts& texts, DType dtype, const Shape& shape) {
 }
 
 NameParts::NameParts(std::span<const NamedShape> tensors, Texts& texts) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> patterns;  // and the literals in it
   struct Module {
     std::size_t rank = 0, size = 0;
   };
   std::unordered_map<std::size_t, Module> modules;
+  names.reserve(tensors.size());
   for (const NamedShape& tensor : tensors) {
     Name name;
     name.tensor = &tensor;
     name.shape = shape_id(texts, tensor.dtype, tensor.shape);
-    auto& [pattern, literals] = patterns.emplace_back();
-    literals.emplace_back();
-    for (std::size_t i = 0; i < tensor.name.size();) {
-      std::size_t end = i;
-      while (end < tensor.name.size() && is_digit(tensor.name[end])) ++end;
-      if (end > i && name.numbers.size() < most_numbers) {
-        name.numbers.push_back(texts.id(tensor.name.substr(i, end - i)));
-        pattern += '\1';  // no name has it for a digit
-        literals.emplace_back();
-        i = end;
-      } else {
-        pattern += tensor.name[i];
-        literals.back() += tensor.name[i++];
-      }
-    }
+    for (const std::string_view number : split_at_numbers(tensor.name).numbers)
+      name.numbers.push_back(texts.id(number));
     for (const std::string_view segment : spoken_segments(tensor.name))
       name.segments.push_back(texts.id(segment));
     if (const std::size_t dot = tensor.name.find_last_of("./"); dot != std::string::npos) {
@@ -67,13 +76,16 @@ NameParts::NameParts(std::span<const NamedShape> tensors, Texts& texts) {
     const Module& module = modules.at(name.module);
     name.module_rank = name.module == no_id ? name.tensor->shape.size() : module.rank;
     name.module_size = name.module == no_id ? 1 : module.size;
-    auto& [pattern, literals] = patterns[i];
+    const std::vector<std::string_view> literals = split_at_numbers(name.tensor->name).literals;
+    std::string pattern;
+    for (const std::string_view literal : literals)
+      pattern.append(literal) += '\1';  // no name has it for a digit
     name.name_class = texts.id(pattern + '\2' + std::to_string(name.tensor->shape.size()) + '\2' +
                                std::to_string(name.module_rank));
-    NameClass& name_class = classes[name.name_class];
-    name_class.id = name.name_class;
-    name_class.literals = std::move(literals);
-    name_class.members.push_back(i);
+    const auto [found, is_new] = classes.try_emplace(name.name_class);
+    if (is_new)
+      found->second = {name.name_class, std::vector<std::string>(literals.begin(), literals.end()), {}};
+    found->second.members.push_back(i);
   }
 }
 

@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -38,33 +40,67 @@ struct Template {
 
 class ItemPairs;
 
+/// The members of a class by what they are asked for.
+class ClassIndex {
+ public:
+  ClassIndex(const NameClass& of, const std::vector<Name>& names);
+
+  /// Those with this number at a place, in order.
+  std::span<const std::size_t> with_number(std::size_t place, std::size_t number) const;
+
+  /// The one with these numbers, or `no_id`.
+  std::size_t find(const std::vector<std::size_t>& numbers) const;
+
+  /// One of each shape.
+  const std::vector<std::size_t>& of_each_shape() const noexcept { return of_each_shape_; }
+
+ private:
+  const NameClass* of_;
+  const std::vector<Name>* names_;
+  std::vector<std::vector<std::size_t>> by_number_;  // by place; none where there is one member
+  std::vector<std::size_t> of_each_shape_;
+};
+
 /// Finds the templates between classes of names, which may hold for the same names.
 class TemplateFinder {
  public:
-  TemplateFinder(BothLists& lists, ItemPairs& items, const ItemStructure& structure)
-      : lists_(lists), items_(items), structure_(structure) {}
+  TemplateFinder(BothLists& lists, ItemPairs& items, const ItemStructure& structure,
+                 std::vector<Template>& found)
+      : lists_(lists), items_(items), structure_(structure), found_(found) {}
 
-  /// Adds all that hold between two classes: every name that they yield, if it exists, has a fitting shape.
-  /// Only partners that keep the most numbers of a name, or all but one of several, are thought of.
-  void find(const NameClass& source, const NameClass& target, std::vector<Template>& found);
-
-  /// Whether more names were held against each other than can be in a moment: the rest was left out.
-  bool is_exhausted() const noexcept { return compared_ > most_compared; }
+  /// Adds all that hold: every name that they yield, if it exists, has a fitting shape. Only partners that
+  /// keep the most numbers of a name, or all but one of several, are thought of. False where more names would
+  /// have to be held against each other than can be in a moment, or more could be each other than can be
+  /// weighed: then some are left out.
+  bool find_all();
 
  private:
-  static constexpr std::size_t most_compared = 8'000'000;
-
+  void find(const NameClass& source, const NameClass& target);
+  bool is_exhausted() const noexcept;
+  const ClassIndex& index(const NameClass& of, const std::vector<Name>& names);
   bool shapes_meet(const NameClass& source, const NameClass& target);
-  std::vector<std::size_t> possible(const NameClass& target, const Name& source) const;
+  void find_for(std::size_t s, const NameClass& source, const NameClass& target,
+                std::set<std::string>& tried);
+  std::vector<std::size_t> with_number_of(const Name& source, const NameClass& target);
+  void find_strangers(std::size_t s, const NameClass& source, const NameClass& target);
+  bool counts_items(const Kinds& kinds, const Name& name, std::size_t index) const;
   bool counts_otherwise(std::size_t s, std::size_t t, const std::vector<Slot>& slots);
+  struct Found {
+    std::vector<std::pair<std::size_t, std::size_t>> pairs;
+    std::size_t meant = 0;  // sources of the template's form
+  };
+  Found names_of(const NameClass& source, const NameClass& target, const Template& candidate);
   bool hold(const NameClass& source, const NameClass& target, Template& candidate);
   void add(const NameClass& source, const NameClass& target, std::size_t example,
-           const std::vector<Slot>& slots, std::set<std::string>& tried, std::vector<Template>& found);
+           const std::vector<Slot>& slots, std::set<std::string>& tried);
 
   BothLists& lists_;
   ItemPairs& items_;
   const ItemStructure& structure_;
+  std::vector<Template>& found_;
   std::size_t compared_ = 0;
+  std::unordered_map<const NameClass*, ClassIndex> indices_;
+  std::unordered_map<const NameClass*, std::vector<std::size_t>> uncounted_;  // members of target classes
   std::map<std::pair<const std::set<std::size_t>*, const std::set<std::size_t>*>, bool> differ_;
 };
 

@@ -166,7 +166,7 @@ template <std::size_t Rows> std::size_t row_of(const std::array<Group, Rows>& ta
 }
 
 /// `self_attnNorm2` as `self`, `attn`, `norm`, `2`; words that mean the same become one.
-std::vector<std::string> words_of(std::string_view segment) {
+std::vector<std::string> split_words(std::string_view segment) {
   std::vector<std::string> words;
   std::string word;
   const auto end_word = [&] {
@@ -200,14 +200,16 @@ std::vector<std::string> words_of(std::string_view segment) {
   return words;
 }
 
-bool are_opposites(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-  for (const std::string& x : a)
-    for (const std::string& y : b) {
-      if (x == y || std::ranges::find(b, x) != b.end() || std::ranges::find(a, y) != a.end()) continue;
-      for (const Group& group : opposites)
-        if (std::ranges::find(group, x) != group.end() && std::ranges::find(group, y) != group.end())
-          return true;
-    }
+using Words = std::vector<SegmentMeaning::Word>;
+
+bool holds(const Words& words, std::string_view text) {
+  return std::ranges::find(words, text, &SegmentMeaning::Word::text) != words.end();
+}
+
+bool are_opposites(const Words& a, const Words& b) {
+  for (const auto& x : a)
+    for (const auto& y : b)
+      if ((x.opposites & y.opposites) != 0 && !holds(b, x.text) && !holds(a, y.text)) return true;
   return false;
 }
 
@@ -225,27 +227,33 @@ std::string_view last_segments(std::string_view name, std::size_t count) {
 }
 
 /// What the table of synonyms says of two segments, where it says anything.
-std::optional<double> synonym_likeness(std::string_view a, std::string_view b) {
-  const auto holds = [](const Synonyms& row, std::string_view segment) {
-    return std::ranges::find(row.words, segment) != row.words.end();
-  };
+std::optional<double> synonym_likeness(const SegmentMeaning& a, const SegmentMeaning& b) {
   // Rows can share a member: the segments need only stand together in one.
-  if (std::ranges::find(heads, a) != heads.end() && std::ranges::find(heads, b) != heads.end()) return 0.9;
-  for (const Synonyms& row : synonyms)
-    if (holds(row, a) && holds(row, b)) return 0.9;
-  for (const Synonyms& row : synonyms)
-    for (const Synonyms& other : synonyms)
-      if (row.family != Family::none && row.family == other.family && holds(row, a) && holds(other, b))
-        return -0.5;
+  if ((a.synonyms & b.synonyms) != 0) return 0.9;
+  if ((a.families & b.families) != 0) return -0.5;
   return std::nullopt;
 }
 
 /// Whether two segments differ in their numbers only: `conv1` and `conv2`.
-bool differ_in_numbers(const std::vector<std::string>& a, const std::vector<std::string>& b) {
-  if (a == b || a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    if (a[i] != b[i] && !(is_number(a[i]) && is_number(b[i]))) return false;
-  return true;
+bool differ_in_numbers(const Words& a, const Words& b) {
+  if (a.size() != b.size()) return false;
+  bool differ = false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i].text == b[i].text) continue;
+    if (!is_number(a[i].text) || !is_number(b[i].text)) return false;
+    differ = true;
+  }
+  return differ;
+}
+
+/// The rows of a table that hold a word, as bits.
+template <std::size_t Rows>
+std::uint32_t rows_of(const std::array<Group, Rows>& table, std::string_view word) {
+  static_assert(Rows <= 32);
+  std::uint32_t rows = 0;
+  for (std::size_t i = 0; i < Rows; ++i)
+    if (std::ranges::find(table[i], word) != table[i].end()) rows |= 1U << i;
+  return rows;
 }
 
 /// Edits of characters between two texts, a run of digits being one character.
@@ -314,20 +322,40 @@ std::vector<std::string_view> spoken_segments(std::string_view name) {
   return segments;
 }
 
-double segment_likeness(std::string_view a, std::string_view b) {
-  if (a == b) return 1;
-  if (a.empty() || b.empty()) return 0;
-  if (is_number(a) && is_number(b)) return without_zeros(a) == without_zeros(b) ? 0.95 : -0.5;
-  if (is_number(a) || is_number(b)) return 0;
+SegmentMeaning::SegmentMeaning(std::string_view segment)
+    : text(segment), is_number(ckpt::is_number(segment)) {
+  if (is_number || text.empty()) return;
+  static_assert(ckpt::synonyms.size() < 32);
+  for (std::size_t i = 0; i < ckpt::synonyms.size(); ++i) {
+    const auto& [family, row] = ckpt::synonyms.at(i);
+    if (std::ranges::find(row, segment) == row.end()) continue;
+    synonyms |= 1U << i;
+    if (family != Family::none) families |= 1U << static_cast<unsigned>(family);
+  }
+  if (std::ranges::find(heads, segment) != heads.end()) synonyms |= 1U << ckpt::synonyms.size();
+  for (std::string& word : split_words(segment)) {
+    const std::uint32_t rows = rows_of(opposites, word);
+    words.push_back({std::move(word), rows});
+  }
+}
+
+double segment_likeness(const SegmentMeaning& a, const SegmentMeaning& b) {
+  if (a.text == b.text) return 1;
+  if (a.text.empty() || b.text.empty() || a.is_number || b.is_number) return number_likeness(a.text, b.text);
   if (const std::optional<double> likeness = synonym_likeness(a, b)) return *likeness;
-  const std::vector<std::string> x = words_of(a);
-  const std::vector<std::string> y = words_of(b);
+  const Words& x = a.words;
+  const Words& y = b.words;
   if (are_opposites(x, y) || differ_in_numbers(x, y)) return -0.5;
-  const auto shared = static_cast<std::size_t>(std::ranges::count_if(x, [&](const std::string& word) {
-    return std::ranges::any_of(y, [&](const std::string& other) { return is_same_word(word, other); });
+  const auto shared = static_cast<std::size_t>(std::ranges::count_if(x, [&](const auto& word) {
+    return std::ranges::any_of(y, [&](const auto& other) { return is_same_word(word.text, other.text); });
   }));
   if (x.empty() || y.empty()) return 0;
   return 0.8 * 2 * static_cast<double>(shared) / static_cast<double>(x.size() + y.size());
+}
+
+double number_likeness(std::string_view a, std::string_view b) {
+  if (!is_number(a) || !is_number(b)) return 0;
+  return without_zeros(a) == without_zeros(b) ? 0.95 : -0.5;
 }
 
 bool numbers_gated_set(std::string_view a, std::string_view b) {
@@ -347,10 +375,15 @@ bool holds_gated_set(const std::function<bool(std::string_view)>& contains) {
 }
 
 double name_likeness(std::string_view a, std::string_view b) {
-  const auto x = split_segments(a);
-  const auto y = split_segments(b);
+  const auto meanings = [](std::string_view name) {
+    std::vector<SegmentMeaning> all;
+    for (const std::string_view segment : split_segments(name)) all.emplace_back(segment);
+    return all;
+  };
+  const std::vector<SegmentMeaning> x = meanings(a);
+  const std::vector<SegmentMeaning> y = meanings(b);
   std::vector<double> row(y.size() + 1);
-  for (const std::string_view segment : x) {
+  for (const SegmentMeaning& segment : x) {
     double diagonal = row[0];
     for (std::size_t j = 1; j <= y.size(); ++j) {
       const double above = row[j];

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <compare>
 #include <map>
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 namespace ckpt {
 namespace {
@@ -103,45 +105,64 @@ std::optional<std::map<std::string_view, std::string_view>> renumbering(
 }  // namespace
 
 Kinds::Kinds(std::span<const Name> names) {
-  // The numbers of names of one class and shape that differ in that number only.
-  std::map<std::vector<std::size_t>, std::size_t> ids;
-  std::vector<std::set<std::size_t>> of_shape;
-  std::unordered_map<std::string, std::set<std::size_t>> shapes_of_item;
-  const auto item_of = [](const Name& name, std::size_t place) {
-    return std::string(through_number(name.tensor->name, place));
-  };
-  for (const Name& name : names)
-    for (std::size_t place = 0; place < name.numbers.size(); ++place) {
-      std::vector<std::size_t> key{name.name_class, name.shape, place};
-      key.insert(key.end(), name.numbers.begin(), name.numbers.end());
-      key[3 + place] = no_id;
-      const auto [found, is_new] = ids.emplace(std::move(key), of_shape.size());
-      if (is_new) of_shape.emplace_back();
-      of_shape[found->second].insert(name.numbers[place]);
+  first_.reserve(names.size());
+  std::size_t numbers = 0;
+  for (const Name& name : names) first_.push_back(std::exchange(numbers, numbers + name.numbers.size()));
+  kinds_.resize(numbers);
+  std::unordered_map<std::string_view, std::size_t> items;
+  std::vector<std::pair<std::size_t, std::size_t>> rows_of_items;
+  std::vector<std::size_t> item_of(kinds_.size());
+  std::vector<std::vector<std::size_t>> rows;
+  std::size_t most_places = 0;
+  for (const Name& name : names) most_places = std::max(most_places, name.numbers.size());
+  for (std::size_t place = 0; place < most_places; ++place) {
+    // Names of one class and shape that differ in this number only stand together, as a row.
+    std::vector<std::size_t> sorted;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (place < names[i].numbers.size()) sorted.push_back(i);
+    const auto order = [&](std::size_t a, std::size_t b) {
+      const Name& x = names[a];
+      const Name& y = names[b];
+      if (x.name_class != y.name_class) return x.name_class <=> y.name_class;
+      if (x.shape != y.shape) return x.shape <=> y.shape;
+      for (std::size_t i = 0; i < x.numbers.size(); ++i)
+        if (i != place && x.numbers[i] != y.numbers[i]) return x.numbers[i] <=> y.numbers[i];
+      return std::strong_ordering::equal;
+    };
+    std::ranges::stable_sort(sorted, [&](std::size_t a, std::size_t b) { return order(a, b) < 0; });
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+      const Name& name = names[sorted[i]];
+      if (i == 0 || order(sorted[i - 1], sorted[i]) != 0) rows.emplace_back();
+      rows.back().push_back(name.numbers[place]);
+      if (i > 0 && names[sorted[i - 1]].name_class == name.name_class &&
+          names[sorted[i - 1]].numbers[place] != name.numbers[place])
+        counted_.emplace(name.name_class, place);
+      const auto item =
+          items.try_emplace(through_number(name.tensor->name, place), items.size()).first->second;
+      item_of[first_[sorted[i]] + place] = item;
       // Scalars are alike in everything.
-      std::set<std::size_t>& shapes = shapes_of_item[item_of(name, place)];
-      if (!name.tensor->shape.empty()) shapes.insert(found->second);
-    }
-  std::map<std::pair<std::size_t, std::size_t>, std::size_t> first_numbers;
-  for (const Name& name : names)
-    for (std::size_t place = 0; place < name.numbers.size(); ++place)
-      if (const std::pair key(name.name_class, place);
-          first_numbers.emplace(key, name.numbers[place]).first->second != name.numbers[place])
-        counted_.insert(key);
-  std::map<std::set<std::size_t>, const std::set<std::size_t>*> unions;
-  for (const Name& name : names) {
-    auto& sets = of_name_.emplace_back();
-    for (std::size_t place = 0; place < name.numbers.size(); ++place) {
-      const std::set<std::size_t>& shapes = shapes_of_item.at(item_of(name, place));
-      const auto [found, is_new] = unions.emplace(shapes, nullptr);
-      if (is_new) {
-        std::set<std::size_t>& all = sets_.emplace_back();
-        for (const std::size_t shape : shapes) all.insert(of_shape[shape].begin(), of_shape[shape].end());
-        found->second = &all;
-      }
-      sets.push_back(found->second);
+      if (!name.tensor->shape.empty()) rows_of_items.emplace_back(item, rows.size() - 1);
     }
   }
+  std::ranges::sort(rows_of_items);
+  const auto repeated = std::ranges::unique(rows_of_items);
+  rows_of_items.erase(repeated.begin(), repeated.end());
+  // Items that have the same rows are of one kind, with the numbers of all of them.
+  std::map<std::vector<std::size_t>, const std::set<std::size_t>*> unions;
+  std::vector<const std::set<std::size_t>*> kind_of(items.size());
+  auto row = rows_of_items.begin();
+  for (std::size_t item = 0; item < kind_of.size(); ++item) {
+    std::vector<std::size_t> of;
+    for (; row != rows_of_items.end() && row->first == item; ++row) of.push_back(row->second);
+    const auto [found, is_new] = unions.try_emplace(std::move(of), nullptr);
+    if (is_new) {
+      std::set<std::size_t>& all = sets_.emplace_back();
+      for (const std::size_t each : found->first) all.insert(rows[each].begin(), rows[each].end());
+      found->second = &all;
+    }
+    kind_of[item] = found->second;
+  }
+  for (std::size_t i = 0; i < kinds_.size(); ++i) kinds_[i] = kind_of[item_of[i]];
 }
 
 std::vector<Series> every_series(const NameParts& parts, Texts& texts) {
@@ -200,7 +221,8 @@ bool is_complete(const Series& series, std::span<const Name> names, const Kinds&
     std::set<const std::set<std::size_t>*> seen;
     for (const std::size_t member : series.members) {
       const std::set<std::size_t>& kind = kinds.numbers(member, place);
-      if (seen.insert(&kind).second && !std::ranges::includes(numbers, kind)) return false;
+      if (!seen.insert(&kind).second) continue;
+      if (kind.size() > numbers.size() || !std::ranges::includes(numbers, kind)) return false;
     }
   }
   return true;

@@ -22,7 +22,7 @@ class Kinds {
   /// The numbers, as ids, of all items of the kind to which the item at this number of a name belongs: those
   /// that have a tensor of one name and shape with it. Items of one kind share the set.
   const std::set<std::size_t>& numbers(std::size_t name, std::size_t place) const {
-    return *of_name_[name][place];
+    return *kinds_[first_[name] + place];
   }
 
   /// Whether names of one class have several numbers at this place, in items of whatever kind.
@@ -32,7 +32,8 @@ class Kinds {
 
  private:
   std::deque<std::set<std::size_t>> sets_;
-  std::vector<std::vector<const std::set<std::size_t>*>> of_name_;
+  std::vector<const std::set<std::size_t>*> kinds_;        // by name and place
+  std::vector<std::size_t> first_;                         // of each name, of those
   std::set<std::pair<std::size_t, std::size_t>> counted_;  // classes and places
 };
 

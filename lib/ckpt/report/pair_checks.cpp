@@ -59,7 +59,7 @@ class ListItems {
   }
 
   std::span<const NamedShape> source_, target_;
-  std::unordered_map<std::string, std::size_t> target_by_name_;
+  std::unordered_map<std::string_view, std::size_t> target_by_name_;
   std::unordered_map<std::string_view, std::vector<std::size_t>> members_;
   std::map<std::pair<std::string_view, std::string_view>, bool> known_;
 };
@@ -72,20 +72,26 @@ void drop_unfounded(const BothLists& lists, bool has_whole_sets, std::vector<Nam
   std::map<Exchange, std::size_t> seen;
   std::vector<std::set<Exchange>> exchanges;
   for (const NamePair& pair : pairs) {
-    exchanges.push_back(
-        untaught.exchanged(lists.sources[pair.source].segments, lists.targets[pair.target].segments));
+    exchanges.emplace_back();
+    if (lists.have_one_name(pair.source, pair.target)) continue;
+    exchanges.back() =
+        untaught.exchanged(lists.sources[pair.source].segments, lists.targets[pair.target].segments);
     for (const Exchange& exchange : exchanges.back()) ++seen[exchange];
   }
   // Others may exchange the same, of which one side has more here: `transformer => model` is behind
   // `transformer.embd => model`.
+  const auto is_common = [&](const std::string& from, const std::string& to) {
+    const auto found = seen.find({from, to});
+    return found != seen.end() && found->second >= least_exchanges;
+  };
   const auto is_founded = [&](const Exchange& exchange) {
-    if (seen.at(exchange) >= least_exchanges) return true;
-    return std::ranges::any_of(seen, [&](const auto& other) {
-      const auto& [from, to] = other.first;
-      return other.second >= least_exchanges &&
-             ((from == exchange.first && exchange.second.starts_with(to + ".")) ||
-              (to == exchange.second && exchange.first.starts_with(from + ".")));
-    });
+    const auto& [from, to] = exchange;
+    if (is_common(from, to)) return true;
+    for (std::size_t dot = to.find('.', 1); dot != std::string::npos; dot = to.find('.', dot + 1))
+      if (is_common(from, to.substr(0, dot))) return true;
+    for (std::size_t dot = from.find('.', 1); dot != std::string::npos; dot = from.find('.', dot + 1))
+      if (is_common(from.substr(0, dot), to)) return true;
+    return false;
   };
   std::size_t at = 0;
   std::erase_if(pairs, [&](const NamePair&) { return !std::ranges::all_of(exchanges[at++], is_founded); });
@@ -101,17 +107,20 @@ void drop_occupied(std::span<const NamedShape> source, std::span<const NamedShap
                    std::vector<NamePair>& pairs) {
   std::unordered_set<std::string_view> staying;
   for (const NamedShape& tensor : source) staying.insert(tensor.name);
-  for (const NamePair& pair : pairs) staying.erase(source[pair.source].name);
-  const auto is_occupied = [&](const NamePair& pair) { return staying.contains(target[pair.target].name); };
-  for (auto bad = std::ranges::find_if(pairs, is_occupied); bad != pairs.end();
-       bad = std::ranges::find_if(pairs, is_occupied)) {
-    // Who cannot leave stays too.
-    std::erase_if(pairs, [&](const NamePair& pair) {
-      const bool goes_nowhere = is_occupied(pair);
-      if (goes_nowhere) staying.insert(source[pair.source].name);
-      return goes_nowhere;
-    });
+  std::unordered_map<std::string_view, std::string_view> who_goes_to;
+  for (const NamePair& pair : pairs) {
+    staying.erase(source[pair.source].name);
+    who_goes_to.emplace(target[pair.target].name, source[pair.source].name);
   }
+  // Who cannot leave stays too.
+  std::vector<std::string_view> found(staying.begin(), staying.end());
+  while (!found.empty()) {
+    const auto blocked = who_goes_to.find(found.back());
+    found.pop_back();
+    if (blocked != who_goes_to.end() && staying.insert(blocked->second).second)
+      found.push_back(blocked->second);
+  }
+  std::erase_if(pairs, [&](const NamePair& pair) { return staying.contains(target[pair.target].name); });
 }
 
 }  // namespace ckpt

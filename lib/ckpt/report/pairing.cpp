@@ -38,8 +38,6 @@ constexpr double exact_weight = 0.05;
 constexpr double telling_series_weight = 0.3;
 // Series of one shape are each other's only if they are called more alike, or their modules are.
 constexpr double least_series_score = 0.6;
-// Candidates that are weighed against each other, several times; a UNet's names have 40 000.
-constexpr std::size_t most_templates = 120'000;
 // A tensor of a norm, or of a layer with a matrix, against one of the other kind.
 constexpr double module_kind_weight = 0.3;
 
@@ -55,9 +53,9 @@ class Pairing {
 
   NamePairs run() {
     is_transposed_ = has_transposed();
-    items_.find(templates_);
+    is_cut_ = !items_.find(templates_);
     take_identical();
-    find_templates();
+    if (!is_cut_) find_templates();
     // Matrices say more than vectors, and tell the modules that these belong to.
     for (const bool with_vectors : {false, true})
       while (take_certain(with_vectors)) {
@@ -102,15 +100,9 @@ class Pairing {
   /// left out, a wrong one could look like the only one.
   void find_templates() {
     const auto known = static_cast<std::ptrdiff_t>(templates_.size());
-    TemplateFinder finder(lists_, items_, structure_);
-    for (const auto& [source_id, source] : lists_.source_parts.classes)
-      for (const auto& [target_id, target] : lists_.target_parts.classes) {
-        finder.find(source, target, templates_);
-        if (templates_.size() <= most_templates && !finder.is_exhausted()) continue;
-        templates_.erase(templates_.begin() + known, templates_.end());
-        is_cut_ = true;
-        return;
-      }
+    if (TemplateFinder(lists_, items_, structure_, templates_).find_all()) return;
+    templates_.erase(templates_.begin() + known, templates_.end());
+    is_cut_ = true;
   }
 
   /// What has one name and one shape on both sides is itself, unless its list counts otherwise.
@@ -122,9 +114,7 @@ class Pairing {
       if (found == lists_.target_by_name.end() || targets_[found->second].shape != source.shape) continue;
       if (items_.is_doubtful(s)) continue;
       for (std::size_t i = 0; i < source.numbers.size(); ++i)
-        if (count_differently(lists_.source_kinds.numbers(s, i),
-                              lists_.target_kinds.numbers(found->second, i), lists_.texts))
-          items_.doubt(s);
+        if (lists_.have_different_counts(s, found->second, i)) items_.doubt(s);
       if (items_.is_doubtful(s)) continue;
       const auto [family, is_new] = family_of_class.try_emplace(source.name_class, templates_.size());
       if (is_new)

@@ -377,3 +377,46 @@ TEST_CASE(
     CHECK(from.substr(layer.size(), 1) == to.substr(std::string("transformer.resblocks.").size(), 1));
   }
 }
+
+TEST_CASE("one name that nothing has a place for spoils nothing for thousands") {
+  for (const bool is_renamed : {false, true}) {
+    CAPTURE(is_renamed);
+    std::vector<NamedShape> source, target;
+    for (std::size_t i = 0; i < 4000; ++i) {
+      const std::string rest = "." + std::to_string(i / 4) + ".part" + std::to_string(i % 4) + ".weight";
+      source.push_back(floats("layers" + rest, {1}));
+      target.push_back(floats((is_renamed ? "h" : "layers") + rest, {1}));
+    }
+    target[1234].name = "odd.thing.weight";
+    const Inference inference = infer_rules(source, target, apply_rules);
+    CHECK(!inference.is_cut);
+    CHECK(inference.pairs.size() == 3999);
+    CHECK(inference.rules.size() == (is_renamed ? 1 : 0));
+    CHECK(inference.left_in_source == std::vector<std::string>{"layers.308.part2.weight"});
+    CHECK(inference.left_in_target == std::vector<std::string>{"odd.thing.weight"});
+  }
+}
+
+TEST_CASE("lists that count otherwise and have nothing in common are not paired, however long") {
+  std::vector<NamedShape> source, target;
+  for (std::size_t i = 0; i < 5000; ++i) {
+    source.push_back(floats("layer." + std::to_string(i) + ".w", {1}));
+    target.push_back(floats("x" + std::to_string(7 * i), {1}));
+  }
+  const Inference inference = infer_rules(source, target, apply_rules);
+  CHECK(!inference.is_cut);
+  CHECK(inference.pairs.empty());
+}
+
+TEST_CASE("where too many lists would have to be compared, names that may count otherwise are not paired") {
+  // Items of one shape that may be those of the same number, or of the next one.
+  std::vector<NamedShape> source{floats("head", {3})}, target{floats("head", {3})};
+  for (std::size_t i = 0; i < 4000; ++i) {
+    const std::string part = ".part" + std::to_string(i % 4);
+    source.push_back(floats("layers." + std::to_string(i / 4) + part, {1}));
+    target.push_back(floats("layers." + std::to_string(i / 4 + 1) + part, {1}));
+  }
+  const Inference inference = infer_rules(source, target, apply_rules);
+  CHECK(inference.is_cut);
+  CHECK(inference.pairs == std::vector<std::pair<std::string, std::string>>{{"head", "head"}});
+}
