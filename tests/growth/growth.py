@@ -465,13 +465,15 @@ def other_names(folder, n):
 @case(20_000, tensors=True)
 def names_that_do_not_fit(folder, n):
     """Targets with nothing in common, with one odd name, and with the same names; and lists that count otherwise."""
+    n //= 2  # of each of two files
     same = layers(n)
     odd = [*same[: n // 3], "odd.thing.weight", *same[n // 3 + 1 :]]
     other_part = [*same[: n // 3], f"layers.{n // 12}.part9.weight", *same[n // 3 + 1 :]]
     a = safetensors(folder / "a.safetensors", same)
     for name, names in (
         ("odd", odd), ("part", other_part), ("moved", [name.replace("layers", "h") for name in odd]),
-        ("list", [f"x{i + n}" for i in range(n)]), ("next", [f"layers.{i // 4 + 1}.part{i % 4}.weight" for i in range(n)]),
+        ("list", [f"x{i + n}" for i in range(n)]),
+        ("next", [f"layers.{i // 4 + 1}.part{i % 4}.weight" for i in range(n)]),
         ("hex", [f"{i * 2654435761 % 2**32:x}.weight" for i in range(n)]),
     ):
         b = safetensors(folder / f"{name}.safetensors", names)

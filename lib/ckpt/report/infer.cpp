@@ -624,16 +624,18 @@ std::optional<Inference> verified(std::span<const NamedShape> source, std::span<
   if (!astray.empty()) return std::nullopt;
   for (std::size_t i = 0; i < target.size(); ++i)
     if (!is_reached[i]) inference.left_in_target.push_back(target[i].name);
-  // How many names each rule changes, as the others before it leave them.
+  for (const std::string& rule : rules) inference.rules.push_back({rule, 0});
+  return inference;
+}
+
+/// How many names each rule changes, as the others before it leave them.
+void count_changes(std::span<const NamedShape> source, const ApplyRules& apply, Inference& inference) {
   std::vector<std::string> names = names_of(source);
-  for (const std::string& rule : rules) {
-    std::vector<std::string> after = apply({rule}, names);
-    std::uint64_t changed = 0;
-    for (std::size_t i = 0; i < names.size(); ++i) changed += names[i] != after[i] ? 1U : 0U;
-    inference.rules.push_back({rule, changed});
+  for (InferredRule& rule : inference.rules) {
+    std::vector<std::string> after = apply({rule.text}, names);
+    for (std::size_t i = 0; i < names.size(); ++i) rule.names += names[i] != after[i] ? 1U : 0U;
     names = std::move(after);
   }
-  return inference;
 }
 
 /// The rules that explain the most of the pairs; nothing where those found clash, and then `astray` are the
@@ -674,6 +676,7 @@ Inference infer_rules(std::span<const NamedShape> source, std::span<const NamedS
   for (std::size_t round = 0; round < most_rounds; ++round) {
     if (std::optional<Inference> found = inferred(source, target, pairs, apply, lists, astray)) {
       found->is_cut = is_cut;
+      count_changes(source, apply, *found);
       return *found;
     }
     // Names that get into each other's way are left over; the others need not suffer.
