@@ -211,6 +211,7 @@ TEST_CASE("what is wrong with an index is named") {
   CHECK_THAT(with(R"({"weight_map":{"a":"x\u0000y"}})"), Contains("is not the name of a file beside"));
   CHECK_THAT(with(index({{"a", index_name}})), Contains("which is an index itself"));
   CHECK_THAT(with(R"({"weight_map":{}})"), Contains("the weight_map of the index is empty"));
+  CHECK_THAT(with(index_of_incomplete({"a.safetensors"})), Contains("the set is incomplete"));
   for (const char* total : {"\"12\"", "-12", "12.5", "-1.0", "1e300", "9223372036854775808.0"}) {
     const std::string text =
         R"({"weight_map":{"a":"x"},"metadata":{"total_size":)" + std::string(total) + "}}";
