@@ -54,12 +54,20 @@ class Marker {
       const Bytes old = open_file(index_);
       old_ = read_range(*old, 0, old->size());
     }
-    write(as_bytes(index_of_incomplete(files)));
+    try {
+      write(as_bytes(index_of_incomplete(files)));
+    } catch (const Error&) {
+      undo();
+      throw;
+    }
   }
-  /// Brings the index back that stood there: nothing was replaced.
+  /// Brings the index back that stood there, since nothing was replaced, as far as that is possible.
   void undo() {
-    if (old_) write(*old_);
-    else remove();
+    try {
+      if (old_) write(*old_);
+      else remove();
+    } catch (const Error&) {  // of what went wrong before, there is an error already
+    }
   }
   void remove() {
     if (::unlink(index_.c_str()) != 0)

@@ -341,8 +341,11 @@ class Harness:
         return False
 
     def rerun(self, what: str, job: Job, out: Path, environment: dict) -> None:
-        """The same command once more: it succeeds and clears away what the killed one left."""
-        force = any(name in job.expected for name in tree(out))
+        """The same command once more: it succeeds and clears away what the killed one left. What is whole and in
+        its place wants --force; a set whose index says that it is not does not."""
+        left = tree(out)
+        is_half = any(name.endswith(".index.json") and b'"incomplete"' in data for name, data in left.items())
+        force = bool(left) and not is_half
         ended = self.run(job, out, environment, force=force)
         now = tree(out)
         if ended.status != job.status or now != job.expected:
