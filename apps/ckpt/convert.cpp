@@ -76,6 +76,7 @@ void require_separate_files(const Convert& options) {
   std::vector<std::string> outputs{options.output};
   outputs.insert(outputs.end(), beside.begin(), beside.end());
   require_separate({options.input, training.optimizer, training.scheduler}, outputs);
+  if (options.json) require_free_standard_output(outputs);
   if (options.verify) require_readable_back({options.output, training.optimizer_out, training.scheduler_out});
   // The target may be replaced by what was made like it, not by a text.
   require_separate(files_that_are_read(options), beside);
@@ -83,7 +84,7 @@ void require_separate_files(const Convert& options) {
 
 /// What a set in the folder `path` would replace or remove.
 std::vector<std::string> set_paths(const std::string& path, const Format& format) {
-  std::vector<std::string> paths = files_of_earlier_set(path, format);
+  std::vector<std::string> paths = find_earlier_set(path, format).files;
   for (std::string& name : paths) name = path + "/" + name;
   return paths;
 }
@@ -173,8 +174,12 @@ ExitStatus run(const Convert& given) {
     }
     Written done = shard_limit ? write_set(output, format, options.output, *shard_limit, writing, talk)
                                : write_checkpoint(output, training.format(), options.output, writing, talk);
-    training.commit();
-    if (modules) modules->commit();
+    try {
+      training.commit();
+      if (modules) modules->commit();
+    } catch (Error& error) {
+      throw error.in(fmt::format("{} is written, but this", printable(options.output)));
+    }
     return done;
   }();
 
@@ -246,7 +251,8 @@ std::function<ExitStatus()> add_convert(CLI::App& app) {
   CLI::Option* epoch =
       app.add_option("--epoch", options->epoch,
                      "IN or OUT is the checkpoint folder of burn's Learner: take this epoch's files")
-          ->type_name("N");
+          ->type_name("N")
+          ->check(whole_number(0));
   for (const char* name : {"--optimizer-out", "--scheduler-out"}) app.get_option(name)->excludes(epoch);
   options->writing.add(app);
   app.add_flag(

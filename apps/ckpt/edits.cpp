@@ -45,11 +45,11 @@ void EditOptions::add(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_option("--heads", heads_, "Heads of queries, for --permute-rope")
       ->type_name("COUNT")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1))
       ->needs("--permute-rope");
   app.add_option("--kv-heads", kv_heads_, "Heads of keys; default: as many")
       ->type_name("COUNT")
-      ->check(CLI::PositiveNumber)
+      ->check(whole_number(1))
       ->needs("--heads");
   app.add_flag("--inverse", inverse_, "With --permute-rope: from halves to interleaved pairs")
       ->needs("--permute-rope");

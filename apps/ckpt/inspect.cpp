@@ -298,6 +298,7 @@ ExitStatus run_tensor(const Inspect& options, const Checkpoint& checkpoint, cons
   try {
     if (!options.npy.empty()) {
       require_separate(options.files, {options.npy});
+      if (options.json) require_free_standard_output({options.npy});
       write_npy(checkpoint, tensor, options.npy, options.writing, talk);
       if (!options.json) return ExitStatus::done;
     }
@@ -355,6 +356,8 @@ ExitStatus run(const Inspect& options) {
     if (options.optimizer || (!parsed.top_level_key && parsed.filters.empty() && !options.names0))
       training.emplace(checkpoint, norms_to_show(options, options.files[i]));
     if (options.optimizer && !options.json) {
+      if (training->json().is_null())
+        fmt::print("{}: no optimizer and no scheduler\n", printable(options.files[i]));
       training->print(paint);
       continue;
     }

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -213,12 +214,21 @@ void occupy_closed_streams() {
       std::_Exit(static_cast<int>(ExitStatus::trouble));
 }
 
+/// A set may have thousands of shards, each of which is open while it is read or written.
+void raise_descriptor_limit() {
+  struct rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
+}
+
 }  // namespace
 }  // namespace ckpt
 
 int main(int argc, char** argv) {
   std::set_terminate(ckpt::on_terminate);
   ckpt::occupy_closed_streams();
+  ckpt::raise_descriptor_limit();
   // A heap for each thread would take 64 MiB of address space each, which `ulimit -v` counts.
   static_cast<void>(::mallopt(M_ARENA_MAX, 1));
   // Large blocks go back to the system when they are freed; by itself the C library learns to keep them.

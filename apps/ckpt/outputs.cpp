@@ -1,6 +1,7 @@
 #include "outputs.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include "ckpt/formats/format.hpp"
 #include "ckpt/formats/sharded.hpp"
 #include "ckpt/io/file.hpp"
+#include "ckpt/io/output.hpp"
 
 namespace ckpt {
 namespace {
@@ -106,10 +108,23 @@ void require_other_folder(const std::string& input, const std::string& output) {
 
 void require_readable_back(const std::vector<std::string>& outputs) {
   for (const std::string& output : outputs)
-    if (is_device(output))
+    if (is_written_in_place(output))
       throw Error(ErrorKind::usage, "--verify reads the output back, which a device or a pipe cannot give")
           .in_file(output)
           .with_hint("leave out --verify, or write to a file");
+}
+
+void require_free_standard_output(const std::vector<std::string>& outputs) {
+  struct stat standard{};
+  if (::fstat(STDOUT_FILENO, &standard) != 0 || is_same_file("/dev/stdout", "/dev/null")) return;
+  for (const std::string& output : outputs) {
+    struct stat status{};
+    if (!output.empty() && ::stat(output.c_str(), &status) == 0 && status.st_dev == standard.st_dev &&
+        status.st_ino == standard.st_ino)
+      throw Error(ErrorKind::usage, "the report goes to standard output, so that both would be mixed")
+          .in_file(output)
+          .with_hint("write to a file");
+  }
 }
 
 void require_separate(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
@@ -118,8 +133,9 @@ void require_separate(const std::vector<std::string>& inputs, const std::vector<
     if (*output == "-")
       throw Error(ErrorKind::usage, "an output is named; `-` is standard input only")
           .with_hint("/dev/stdout is standard output");
-    if (is_device(*output)) continue;
-    for (const std::string& input : inputs) require_other_file(input, *output);
+    if (is_same_file(*output, "/dev/null")) continue;
+    if (!is_device(*output))
+      for (const std::string& input : inputs) require_other_file(input, *output);
     const auto same = std::find_if(outputs.begin(), output, [&](const std::string& earlier) {
       return !earlier.empty() && is_same_place(earlier, *output);
     });

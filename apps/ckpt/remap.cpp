@@ -242,6 +242,7 @@ ExitStatus run(const Remap& options) {
   }
   require_separate({options.input, options.map}, {options.output, options.map_out});
   require_separate(options.stages.files(), {options.map_out});
+  if (options.json || options.output.empty()) require_free_standard_output({options.output, options.map_out});
   if (options.output.empty()) {
     const Prepared prepared = prepare_names(options, stages, talk);
     print_warnings(prepared, talk);

@@ -54,6 +54,17 @@ std::uint64_t parse_memory(const std::string& text) {
 
 }  // namespace
 
+CLI::Validator whole_number(std::uint64_t least) {
+  return {[least](const std::string& text) {
+            std::uint64_t number = 0;
+            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+            const bool is_right = error == std::errc() && end == text.data() + text.size() && number >= least;
+            return is_right ? std::string()
+                            : fmt::format("`{}` is no whole number from {}", printable(text), least);
+          },
+          ""};
+}
+
 void ResourceOptions::add(CLI::App& app) {
   app.add_option("--threads", threads_, "Threads that read and compute (as many as there are processors)")
       ->check(CLI::Range(1U, 1024U));

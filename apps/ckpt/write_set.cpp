@@ -1,5 +1,7 @@
 #include "write_set.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +23,7 @@
 #include "ckpt/core/text.hpp"
 #include "ckpt/formats/shard_set.hpp"
 #include "ckpt/formats/sharded.hpp"
+#include "ckpt/io/descriptor.hpp"
 #include "ckpt/io/file.hpp"
 #include "ckpt/io/output.hpp"
 #include "ckpt/kernels/emit.hpp"
@@ -30,25 +33,45 @@ namespace ckpt {
 
 namespace {
 
-/// The index of a set while its shards are being replaced: no reader takes old and new ones for one
-/// checkpoint.
-constexpr std::string_view index_of_mixture =
-    R"({"metadata": {"incomplete": "its shards are being replaced; write the set again"}, "weight_map": {}})";
-
-/// Stands in for the index while shards are replaced, which takes several steps.
-class Replacing {
+/// Lets one conversion at a time give files of a folder their names. Where there are no locks it lets all.
+class FolderLock {
  public:
-  explicit Replacing(std::string index) : index_(std::move(index)) {
+  explicit FolderLock(const std::string& path)
+      : folder_(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    while (folder_ && ::flock(folder_.get(), LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+
+ private:
+  Descriptor folder_;
+};
+
+/// The index of a set while its files get their names.
+class Marker {
+ public:
+  Marker(std::string index, const std::set<std::string>& files) : index_(std::move(index)) {
     if (::access(index_.c_str(), F_OK) == 0) {
       const Bytes old = open_file(index_);
       old_ = read_range(*old, 0, old->size());
     }
-    write(as_bytes(index_of_mixture));
+    try {
+      write(as_bytes(index_of_incomplete(files)));
+    } catch (const Error&) {
+      undo();
+      throw;
+    }
   }
-  /// Brings the index back, when nothing was replaced.
+  /// Brings the index back that stood there, since nothing was replaced, as far as that is possible.
   void undo() {
-    if (old_) write(*old_);
-    else ::unlink(index_.c_str());
+    try {
+      if (old_) write(*old_);
+      else remove();
+    } catch (const Error&) {  // of what went wrong before, there is an error already
+    }
+  }
+  void remove() {
+    if (::unlink(index_.c_str()) != 0)
+      throw Error(ErrorKind::io, fmt::format("cannot be removed: {}", std::strerror(errno))).in_file(index_);
   }
 
  private:
@@ -61,6 +84,55 @@ class Replacing {
   std::string index_;
   std::optional<std::vector<std::byte>> old_;
 };
+
+/// The files of the earlier set that the new one has none for.
+std::vector<std::string> stale_files(const ShardSet& set, const std::vector<std::string>& earlier) {
+  std::vector<std::string> stale;
+  std::ranges::remove_copy_if(earlier, std::back_inserter(stale), [&](const std::string& name) {
+    return (!set.index.empty() && name == set.index_name) ||
+           std::ranges::find(set.shards, name, &Shard::file_name) != set.shards.end();
+  });
+  return stale;
+}
+
+/// Gives the outputs of a set, all flushed, their names in the place of the earlier one; the index comes
+/// last. Returns what was removed.
+std::vector<std::string> give_names(const ShardSet& set,
+                                    std::span<const std::unique_ptr<AtomicOutput>> outputs,
+                                    const std::string& path, const std::vector<std::string>& earlier) {
+  const std::string index = path + "/" + set.index_name;
+  const std::vector<std::string> stale = stale_files(set, earlier);
+  std::set<std::string> files(earlier.begin(), earlier.end());
+  for (const Shard& shard : set.shards) files.insert(shard.file_name);
+  std::optional<Marker> marker;
+  if (files.size() > 1) marker.emplace(index, files);
+  std::string left;
+  try {
+    for (const auto& output : outputs.first(set.shards.size())) output->commit();
+    for (const std::string& name : stale) {
+      if (name == set.index_name) continue;
+      if (::unlink((path + "/" + name).c_str()) != 0 && errno != ENOENT && left.empty())
+        left = fmt::format("{} cannot be removed: {}", printable(name), std::strerror(errno));
+    }
+    if (!set.index.empty()) outputs.back()->commit();
+    else if (marker) marker->remove();
+  } catch (Error& error) {
+    const auto named =
+        std::ranges::count_if(outputs, &AtomicOutput::has_name, [](const auto& o) -> auto& { return *o; });
+    if (named == 0) {
+      if (marker) marker->undo();
+      throw;
+    }
+    throw error
+        .in(fmt::format("{} of {} files of the set were put in their places, then", named, outputs.size()))
+        .with_hint("the set is a mixture now, and refused as one: write it again with --force");
+  }
+  if (!left.empty())
+    throw Error(ErrorKind::io, "the set is written, but of the one before it " + left)
+        .in_file(path)
+        .with_hint("remove that file");
+  return stale;
+}
 
 }  // namespace
 
@@ -79,30 +151,41 @@ OutputFolder::~OutputFolder() {
   if (is_new_) ::rmdir(path_.c_str());  // fails, and should, once a file stands in it
 }
 
-std::vector<std::string> files_of_earlier_set(const std::string& path, const Format& format) {
+EarlierSet find_earlier_set(const std::string& path, const Format& format) {
   struct stat status{};
-  if (::stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return {};
+  if (::stat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT) return {};
+    throw Error(ErrorKind::io, std::strerror(errno)).in_file(path);
+  }
+  if (!S_ISDIR(status.st_mode)) return {};
   const std::unique_ptr<Input> folder = open_input(path);
-  std::vector<std::string> files;
-  std::set<std::string> named;
+  constexpr std::string_view hint = "move it away, or write the set into another folder";
+  const auto refuse = [&](const std::string& name, std::string_view why) {
+    throw Error(ErrorKind::io, fmt::format("holds {}, which {}; nothing was changed", printable(name), why))
+        .in_file(path)
+        .with_hint(std::string(hint));
+  };
+  EarlierSet set;
+  IndexedFiles indexed;
   for (const std::string& name : folder->siblings()) {
-    if (!belongs_to_set(name, format)) continue;
-    files.push_back(name);
+    if (!belongs_to_set(name, format)) {
+      if (is_index_name(name)) refuse(name, "is the index of another set");
+      continue;
+    }
+    set.files.push_back(name);
     if (!is_index_name(name)) continue;
     try {
-      named = files_of_index(*folder->open_sibling(name));
-    } catch (const Error&) {  // of a set that was not completed
+      indexed = files_of_index(*folder->open_sibling(name));
+    } catch (Error& error) {
+      throw error.in_file(path + "/" + name).with_hint(std::string(hint));
     }
-    if (!named.empty()) named.insert(name);
+    set.is_complete = indexed.is_complete;
+    if (!indexed.names.empty()) indexed.names.insert(name);
   }
-  for (const std::string& name : files)
-    if (!named.empty() && !named.contains(name))
-      throw Error(
-          ErrorKind::io,
-          fmt::format("holds {}, which the index there does not name; nothing was changed", printable(name)))
-          .in_file(path)
-          .with_hint("move it away, or write the set into another folder");
-  return files;
+  for (const std::string& name : set.files)
+    if (!indexed.names.empty() && !indexed.names.contains(name))
+      refuse(name, "the index there does not name");
+  return set;
 }
 
 Written write_set(const Prepared& prepared, const Format& format, const std::string& path,
@@ -115,29 +198,26 @@ Written write_set(const Prepared& prepared, const Format& format, const std::str
     total += plans.back().size;
   }
   Written written{total};
-  const std::vector<std::string> earlier = files_of_earlier_set(path, format);
-  const auto is_new = [&](const std::string& name) {
-    return name == set.index_name ||
-           std::ranges::find(set.shards, name, &Shard::file_name) != set.shards.end();
+  const auto look = [&] {
+    EarlierSet earlier = find_earlier_set(path, format);
+    if (!options.dry_run && !options.force && earlier.is_complete && !earlier.files.empty())
+      throw Error(ErrorKind::io,
+                  fmt::format("already holds {}; nothing was changed", printable(earlier.files.front())))
+          .in_file(path)
+          .with_hint("--force replaces the set");
+    return earlier;
   };
-  std::ranges::remove_copy_if(earlier, std::back_inserter(written.removed), is_new);
-  if (options.dry_run) return written;
-
+  const EarlierSet earlier = look();
+  if (options.dry_run) {
+    written.removed = stale_files(set, earlier.files);
+    return written;
+  }
   const OutputFolder folder(path);
-  if (!earlier.empty() && !options.force)
-    throw Error(ErrorKind::io,
-                fmt::format("already holds {}; nothing was changed", printable(earlier.front())))
-        .in_file(path)
-        .with_hint("--force replaces the set");
-
   const Resources resources = options.resources.parse();
   const Interruptible guard;
   std::vector<std::unique_ptr<AtomicOutput>> outputs;
-  bool replaces_shards = false;
   const auto open = [&](const std::string& name) -> AtomicOutput& {
-    const bool is_replaced = std::ranges::find(earlier, name) != earlier.end();
-    replaces_shards = replaces_shards || (is_replaced && name != set.index_name);
-    outputs.push_back(std::make_unique<AtomicOutput>(path + "/" + name, guard.output_options(options.force)));
+    outputs.push_back(std::make_unique<AtomicOutput>(path + "/" + name, guard.output_options(true)));
     return *outputs.back();
   };
   std::size_t first = 0;  // of the shard, among all tensors
@@ -152,25 +232,10 @@ Written write_set(const Prepared& prepared, const Format& format, const std::str
   }
   if (!set.index.empty()) open(set.index_name).write(as_bytes(set.index));
   for (const auto& output : outputs) output->flush();
-  // All is on disk; what is left is giving names, which neither a signal nor a full disk stops. The index
-  // comes last: until then it names the old shards, or, where those are replaced, none.
-  std::optional<Replacing> replacing;
-  if (replaces_shards && !set.index.empty()) replacing.emplace(path + "/" + set.index_name);
-  std::size_t named = 0;
-  try {
-    for (const auto& output : outputs) {
-      output->commit();
-      ++named;
-    }
-  } catch (Error& error) {
-    if (named > 0)
-      throw error
-          .in(fmt::format("{} of {} files of the set were put in their places, then", named, outputs.size()))
-          .with_hint("the set is a mixture now: write it again with --force");
-    if (replacing) replacing->undo();
-    throw;
-  }
-  for (const std::string& name : written.removed) ::unlink(fmt::format("{}/{}", path, name).c_str());
+  // All is on disk; what is left is giving names, which neither a signal nor a full disk stops. Another
+  // conversion may have written a set here meanwhile.
+  const FolderLock lock(path);
+  written.removed = give_names(set, outputs, path, look().files);
   return written;
 }
 

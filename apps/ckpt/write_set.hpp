@@ -22,16 +22,23 @@ class OutputFolder {
   bool is_new_ = false;
 };
 
-/// The names of the files in the folder `path` that a set of `format` written there takes the place of: those
-/// that the index there names and the index itself, or, where there is none that names any, all that are
-/// named like files of a set. Throws `io` for one named so that is not in the index: nobody knows whose it
-/// is, and beside the new set some readers would take it for all of the model.
-std::vector<std::string> files_of_earlier_set(const std::string& path, const Format& format);
+/// The files that a set written into a folder takes the place of.
+struct EarlierSet {
+  std::vector<std::string> files;
+  bool is_complete = true;  ///< false where writing it was cut short, or is under way
+};
 
-/// Writes `prepared` as a sharded set into the folder `path`, which is made where it is missing. Every
-/// file is complete before the first gets its name, and the index gets its name last. While shards of an
-/// earlier set are replaced, the index names none, so that a mixture is never read as a set. With --force the
-/// files of an earlier set in that folder that the new one does not replace are removed once it stands.
+/// Of the folder `path`: what the index there names and the index itself, or, where there is none, all that
+/// is named like files of a set of `format`. Throws `io` for one named so that is not in the index: nobody
+/// knows whose it is, and beside the new set some readers would take it for all of the model; also for the
+/// index of a set of another format.
+EarlierSet find_earlier_set(const std::string& path, const Format& format);
+
+/// Writes `prepared` as a sharded set into the folder `path`, which is made where it is missing. Every file
+/// is on disk before the first gets its name; one conversion at a time gives names. Meanwhile the index names
+/// no tensor, so that a mixture is never read as a set, but every file of both sets, so that the same
+/// conversion can be run again after a kill; the new index comes last. A complete earlier set asks for
+/// --force; what the new one has no file for is removed.
 Written write_set(const Prepared& prepared, const Format& format, const std::string& path,
                   std::uint64_t limit, const WriteOptions& options, const Talk& talk);
 

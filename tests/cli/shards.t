@@ -60,12 +60,16 @@ whole.safetensors
 
 # While a set of the same names is being replaced, its index names no shard: old and new ones are never one checkpoint.
 $ ckpt convert --quiet whole.safetensors set --shard-size 800 --force
-$ echo '{"metadata": {}, "weight_map": {}}' > set/model.safetensors.index.json
+$ echo '{"metadata": {"incomplete": "", "files": ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"]}, "weight_map": {}}' > set/model.safetensors.index.json
 $ ckpt inspect set
-ckpt: set/model.safetensors.index.json: the weight_map of the index is empty
-hint: a conversion that is replacing this set, or was killed at it, leaves it so: run it again
+ckpt: set/model.safetensors.index.json: the set is incomplete: a conversion is writing it, or was killed at it
+hint: run that conversion again
 [2]
-$ ckpt convert --quiet whole.safetensors set --shard-size 800 --force && ckpt diff whole.safetensors set
+$ ckpt convert --quiet whole.safetensors set --shard-size 400 && ls set && ckpt convert --quiet whole.safetensors set --shard-size 800 --force && ckpt diff whole.safetensors set
+model-00001-of-00003.safetensors
+model-00002-of-00003.safetensors
+model-00003-of-00003.safetensors
+model.safetensors.index.json
 14 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
 
 # A name that calls for one file of another format is no folder's.

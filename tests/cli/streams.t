@@ -80,7 +80,7 @@ testdata
 # into it, and /dev/stdout does not name it.
 $ cp testdata/burnpack/net.bpk mine.bpk
 $ ckpt convert mine.bpk /dev/stdout --to burnpack --force >&-
-ckpt: /dev/stdout: is a directory
+ckpt: /dev/stdout: cannot be written: it is closed
 [2]
 $ ckpt convert mine.bpk /dev/fd/3 --to burnpack --force
 ckpt: /dev/fd/3: cannot be written: no descriptor 3 was handed over

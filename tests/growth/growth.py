@@ -9,10 +9,12 @@ twenty times as long (n log n, and a generous rest). Time is that of the process
 measures all of n, 2n, 4n, 8n and prints them.
 """
 
+import gzip
 import json
 import os
 import re
 import resource
+import struct
 import subprocess
 import sys
 import tempfile
@@ -27,18 +29,19 @@ LITTLE = 0.3  # seconds that are never judged
 TIMES = 20  # as long for eight times the input
 MEMORY = 96 << 20  # bytes that any command may take …
 MEMORY_PER_TENSOR = 1024  # … and for each tensor, …
-MEMORY_PER_BYTE = 160  # … or, where the file is no list of tensors, for each byte of it
+MEMORY_PER_BYTE = 160  # … or, where the file is no list of tensors, for each byte of it, …
+MEMORY_PER_BYTE_PASSED = 4  # … which is much less where the file is read as it comes
 
 RECORD = {"float": "f32", "int": "i32", "format": "burn_core::record::file::PrettyJsonFileRecorder",
           "version": "0.13.2", "settings": "FullPrecisionSettings"}
 CASES = {}
 
 
-def case(largest: int, tensors: bool = False):
+def case(largest: int, tensors: bool = False, per_byte: int = MEMORY_PER_BYTE):
     """A case: a function of a folder and a size that gives commands. `tensors`: the size is their number."""
 
     def register(make):
-        CASES[make.__name__] = (make, largest, tensors)
+        CASES[make.__name__] = (make, largest, tensors, per_byte)
         return make
 
     return register
@@ -101,6 +104,33 @@ def records_of_long_paths(folder, n):
         item = {"k" * 50 * n: {f"l{i}": leaf for i in range(n)}}
         made.write_text(json.dumps({"metadata": RECORD, "item": item}))
         yield "inspect", made
+
+
+@case(5_000_000, per_byte=MEMORY_PER_BYTE_PASSED)
+def records_of_numbers(folder, n):
+    """Lists of numbers, which are packed as they are read, and of what is smaller as a text than as a value."""
+    zeros = "0," * (n - 1) + "0"
+    items = {"bytes": f'{{"w":{{"bytes":[{zeros}],"shape":[{n}],"dtype":"U8"}}}}',
+             "value": f'{{"w":{{"value":[{zeros}],"shape":[{n}]}}}}',
+             "values": f"[{zeros}]",
+             "deep": '{"value":[{"a":1},' * 60 + zeros + "]}" * 60,
+             "lists": "[" + "[]," * (n // 2) + "[]]",
+             "texts": "[" + '"",' * (n // 2) + '""]',
+             "keys": "{" + ",".join(f'"{i:x}":0' for i in range(n // 5)) + "}"}
+    for name, item in items.items():
+        made = folder / f"{name}.json"
+        made.write_text(f'{{"metadata":{json.dumps(RECORD)},"item":{item}}}')
+        yield "inspect", made
+    folded = folder / "bytes.json.gz"
+    folded.write_bytes(gzip.compress((folder / "bytes.json").read_bytes(), 1))
+    yield "inspect", folded
+    yield "convert", folded, folder / "o.bpk"
+    size = struct.pack(">I", n)
+    packed = folder / "value.mpk"
+    packed.write_bytes(b"\x82\xa8metadata\x80\xa4item\x81\xa1w\x82\xa5value\xdd" + size + b"\x01" * n
+                       + b"\xa5shape\x91\xce" + size)
+    yield "inspect", packed
+    yield "convert", packed, folder / "o2.bpk"
 
 
 @case(20_000, tensors=True)
@@ -563,11 +593,11 @@ def runs_of(make, size: int, place: str, tools: list):
 
 def judge(name: str, place: str, tools: list) -> list:
     """What is wrong with a case, a line each."""
-    make, largest, tensors = CASES[name]
+    make, largest, tensors, per_byte = CASES[name]
     wrong = []
     slow = {}
     for command, took, size in runs_of(make, largest, place, tools):
-        allowed = MEMORY + (MEMORY_PER_TENSOR * largest if tensors else MEMORY_PER_BYTE * size)
+        allowed = MEMORY + (MEMORY_PER_TENSOR * largest if tensors else per_byte * size)
         if took.resident > allowed:
             wrong.append(f"{command}: {took.resident >> 20} MB for {size} bytes; {allowed >> 20} are allowed")
         if took.status not in (0, 1, 2):
@@ -583,7 +613,7 @@ def judge(name: str, place: str, tools: list) -> list:
 
 def table(name: str, place: str, tools: list) -> None:
     """Every size, and the memory of the largest."""
-    make, largest, _ = CASES[name]
+    make, largest, *_ = CASES[name]
     rows = {}
     for size in (largest // 8, largest // 4, largest // 2, largest):
         for command, took, bytes_ in runs_of(make, size, place, tools):

@@ -34,7 +34,7 @@
 #define CALLS(X)                                                                                                  \
   X(open) X(close) X(read) X(pread) X(write) X(pwrite) X(copy_file_range) X(fsync) X(lseek) X(linkat) X(link)     \
   X(rename) X(unlink) X(stat) X(lstat) X(fstat) X(access) X(realpath) X(fchmod) X(mkdir) X(rmdir) X(opendir)      \
-  X(readdir) X(flock) X(dup) X(tmpfile) X(fwrite) X(fflush) X(malloc)         \
+  X(readdir) X(flock) X(dup) X(mkostemp) X(fwrite) X(fflush) X(malloc)         \
   X(aligned_alloc) X(pthread_create)
 
 #define NUMBER(name) CALL_##name,
@@ -161,7 +161,7 @@ WRAP(int, -1, rmdir, (const char* path), (path))
 WRAP(DIR*, NULL, opendir, (const char* path), (path))
 WRAP(struct dirent*, NULL, readdir, (DIR* folder), (folder))
 WRAP(int, -1, dup, (int file), (file))
-WRAP(FILE*, NULL, tmpfile, (void), ())
+WRAP(int, -1, mkostemp, (char* pattern, int flags), (pattern, flags))
 WRAP(int, EOF, fflush, (FILE* file), (file))
 WRAP(int, EAGAIN, pthread_create,
      (pthread_t* restrict thread, const pthread_attr_t* restrict attributes, void* (*run)(void*), void* restrict argument),

@@ -49,7 +49,7 @@ ERRORS = {
     "rename": [errno.EACCES, errno.ENOSPC], "unlink": [errno.EIO], "stat": [errno.EIO], "lstat": [errno.EIO],
     "fstat": [errno.EIO], "access": [errno.EIO], "realpath": [errno.EACCES], "fchmod": [errno.EPERM],
     "mkdir": [errno.EACCES], "rmdir": [errno.EBUSY], "opendir": [errno.EACCES], "readdir": [errno.EIO],
-    "flock": [errno.ENOLCK], "dup": [errno.EMFILE], "tmpfile": [errno.EMFILE],
+    "flock": [errno.ENOLCK], "dup": [errno.EMFILE], "mkostemp": [errno.EMFILE, errno.ENOSPC],
     "fwrite": [errno.ENOSPC], "fflush": [errno.ENOSPC], "pthread_create": [errno.EAGAIN],
 }
 MILD = {"read": ["4", "short"], "pread": ["4", "short"], "write": ["4", "short"], "pwrite": ["4", "short"],
@@ -97,7 +97,7 @@ class Job:
     stdin: Path | None = None
     is_piped: bool = False  # standard input is a pipe
     is_large: bool = False  # some calls stand for all
-    is_set: bool = False
+    older_set: str = ""  # the output is a set; the shard size of the one that it replaces
     expected: dict = field(default_factory=dict)  # relative path: bytes
     status: int = 0
     stdout: bytes = b""
@@ -186,7 +186,9 @@ class Harness:
             convert("transpose ahead", "large.safetensors", "out.bpk", *linear, "--threads", "2", is_large=True),
             convert("cast", "small.safetensors", "out.safetensors", "--dtype", "BF16"),
             convert("verified", "small.safetensors", "out.bpk", *plain, "--verify"),
-            convert("to a set", "small.safetensors", "set", "--shard-size", "1000", is_set=True),
+            convert("to a set", "small.safetensors", "set", "--shard-size", "1000", older_set="1000"),
+            convert("to a smaller set", "small.safetensors", "set", "--shard-size", "3000", older_set="1000"),
+            convert("to a set of one", "small.safetensors", "set", "--shard-size", "1MB", older_set="1000"),
             convert("from a set", "set", "out.safetensors"),
             convert("with optimizer", "training.pt", "out.bpk", "--optimizer-out", "{out}/optim.bpk",
                     "--write-modules", "{out}/kinds.txt"),
@@ -275,8 +277,8 @@ class Harness:
 
     def old_outputs(self, job: Job, out: Path) -> dict:
         """Older files in the places of the outputs; a set is a whole older one."""
-        if job.is_set:
-            self.must("convert", "--quiet", self.inputs / "other.safetensors", out / "set", "--shard-size", "1000")
+        if job.older_set:
+            self.must("convert", "--quiet", self.inputs / "other.safetensors", out / "set", "--shard-size", job.older_set)
         else:
             for name in job.expected:
                 (out / name).write_bytes(OLD)
@@ -301,13 +303,15 @@ class Harness:
         states = {}
         for name, whole in job.expected.items():
             states[name] = "new" if now.get(name) == whole else "old" if now.get(name) == old.get(name) else "BROKEN"
-        if "BROKEN" in states.values() and not (job.is_set and self.is_refused(out / "set")):
+        if "BROKEN" in states.values() and not (job.older_set and self.is_refused(out / "set")):
             faults.append(f"outputs: {states}")
-        elif job.is_set and len(set(states.values())) > 1 and not self.is_mixture_safe(job, out, old):
+        elif job.older_set and set(states.values()) != {"old"} and not self.is_mixture_safe(job, out, old):
             faults.append(f"a set of old and new files can be read: {states}")
         if ended.status == job.status:
             if set(states.values()) - {"new"}:
                 faults.append(f"status {job.status}, and outputs: {states}")
+            if job.older_set and set(now) - set(job.expected):
+                faults.append(f"status {job.status}, and of the older set there is left {set(now) - set(job.expected)}")
             if self.anonymous(ended.stdout, out) != job.stdout:
                 faults.append(f"status {job.status}, and another answer on standard output")
         if ended.status == 2 and needs_message:
@@ -337,8 +341,11 @@ class Harness:
         return False
 
     def rerun(self, what: str, job: Job, out: Path, environment: dict) -> None:
-        """The same command once more: it succeeds and clears away what the killed one left."""
-        force = any(name in job.expected for name in tree(out))
+        """The same command once more: it succeeds and clears away what the killed one left. What is whole and in
+        its place wants --force; a set whose index says that it is not does not."""
+        left = tree(out)
+        is_half = any(name.endswith(".index.json") and b'"incomplete"' in data for name, data in left.items())
+        force = bool(left) and not is_half
         ended = self.run(job, out, environment, force=force)
         now = tree(out)
         if ended.status != job.status or now != job.expected:
@@ -666,7 +673,7 @@ class Harness:
         shutil.copyfile(source, f"{mine}.new")  # opened again, it is as good as the first
         old = self.old_outputs(job, out) if job.expected else {}
         named = (str(source).encode(), str(mine).encode())
-        changed = Job(job.name, [mine if word == source else word for word in job.words], is_set=job.is_set, status=job.status,
+        changed = Job(job.name, [mine if word == source else word for word in job.words], older_set=job.older_set, status=job.status,
                       expected={path: whole.replace(*named) for path, whole in job.expected.items()},
                       stdout=job.stdout.replace(*named))
         ended = self.run(changed, out, {"FAULT": f"{name}:{number}:{action}", "FAULT_FILE": str(mine)},
@@ -805,6 +812,22 @@ class Harness:
                 self.find(f"four conversions to one output{' with --force' if force else ''}"
                           f"{' without ' + without if without else ''}: {statuses}, {sorted(now)}: "
                           f"{[one.stderr for one in losers]}")
+            shutil.rmtree(out)
+            self.scenes += 1
+        # Sets, some of more files than others: the last to be written is there, and nothing of the others.
+        sizes = ("1000", "3000", "1MB", "1500")
+        sets = []
+        for k, size in enumerate(sizes):
+            out = self.fresh()
+            self.must("convert", "--quiet", sources[k % 2], out / "set", "--shard-size", size)
+            sets.append(tree(out))
+        for i in range(rounds):
+            out = self.fresh()
+            processes = [self.start(Job("", ["convert", "--quiet", sources[k % 2], "{out}/set", "--shard-size", size]),
+                                    out, {}, force=True) for k, size in enumerate(sizes)]
+            ended = [self.finish(process) for process in processes]
+            if any(one.status for one in ended) or tree(out) not in sets:
+                self.find(f"four sets in one folder: {[(one.status, one.stderr) for one in ended]}, {sorted(tree(out))}")
             shutil.rmtree(out)
             self.scenes += 1
         # Others that clear the folder do not take a file that is being written for a stranded one.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 
 #include "ckpt/core/checked.hpp"
 #include "ckpt/core/error.hpp"
@@ -24,17 +23,8 @@ void MsgpackReader::need(std::uint64_t bytes, std::uint64_t offset) const {
 
 void MsgpackReader::read(std::span<std::byte> out) {
   need(out.size(), at_);
-  if (out.empty()) return;  // the window may be empty too, and lie nowhere
-  if (out.size() > (64U << 10)) {
-    source_->read_at(at_, out);
-  } else {
-    if (at_ < window_at_ || !range_fits(at_ - window_at_, out.size(), window_.size())) {
-      window_.resize(std::min<std::uint64_t>(64U << 10, source_->size() - at_));
-      source_->read_at(at_, window_);
-      window_at_ = at_;
-    }
-    std::memcpy(out.data(), window_.data() + (at_ - window_at_), out.size());
-  }
+  if (out.size() > window_bytes) source_->read_at(at_, out);
+  else std::ranges::copy(ahead(out.size()).first(out.size()), out.begin());
   at_ += out.size();
 }
 

@@ -32,6 +32,9 @@ class ByteSource {
   /// then), `io` when the system fails to read.
   void read_at(std::uint64_t offset, std::span<std::byte> out) const;
 
+  /// Whether the name that this was opened by still leads to it: false once another file has that name.
+  virtual bool is_current() const noexcept { return true; }
+
   /// Where these bytes lie in a file, for sources that are a window of one.
   virtual std::optional<FileRange> file_range() const noexcept { return std::nullopt; }
 

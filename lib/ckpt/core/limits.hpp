@@ -25,7 +25,7 @@
   X(unsigned, nesting, 128, "levels",                                                                        \
     "Nesting of JSON, CBOR and MessagePack: serde's own limit, far above what any writer makes.")            \
   X(u64, json_record, 1ULL << 30, "bytes",                                                                   \
-    "A JSON record of burn: it is taken into memory whole, at several times its size.")                      \
+    "The text of a JSON record of burn: reading takes little memory, but half a minute, and gzip hides it.") \
   X(unsigned, pickle_nesting, 1000, "levels",                                                                \
     "Nesting of pickled containers and modules: Python's default recursion limit is 1000.")                  \
   X(u64, pickle_bytes, 256ULL << 20, "bytes",                                                                \

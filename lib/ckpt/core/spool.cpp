@@ -1,12 +1,16 @@
 #include "ckpt/core/spool.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <string>
 #include <utility>
 
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/text.hpp"
 
 namespace ckpt {
 namespace {
@@ -39,6 +43,22 @@ void append(std::FILE* file, std::span<const std::byte> bytes) {
     fail(ErrorKind::io, "the temporary file cannot be written: {}", std::strerror(errno));
 }
 
+/// A file that nobody else sees, in $TMPDIR or else in /tmp.
+std::FILE* temporary_file() {
+  const char* const folder = std::getenv("TMPDIR");
+  std::string path = folder != nullptr && *folder != '\0' ? folder : P_tmpdir;
+  path += "/ckpt-XXXXXX";
+  const int descriptor = ::mkostemp(path.data(), O_CLOEXEC);
+  std::FILE* const file = descriptor < 0 ? nullptr : ::fdopen(descriptor, "w+b");
+  if (file == nullptr) {
+    const int error = errno;
+    if (descriptor >= 0) ::close(descriptor);
+    fail(ErrorKind::io, "no temporary file {} can be made: {}", printable(path), std::strerror(error));
+  }
+  ::unlink(path.c_str());
+  return file;
+}
+
 }  // namespace
 
 Spool::Spool() = default;
@@ -46,8 +66,7 @@ Spool::~Spool() = default;
 
 void Spool::write(std::span<const std::byte> bytes) {
   if (!file_ && memory_.size() + bytes.size() > kept_in_memory) {
-    file_.reset(std::tmpfile());
-    if (!file_) fail(ErrorKind::io, "no temporary file can be made: {}", std::strerror(errno));
+    file_.reset(temporary_file());
     append(file_.get(), memory_);
     memory_ = {};
   }

@@ -1,17 +1,22 @@
 #include "ckpt/formats/burn_record.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <deque>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <unordered_set>
+#include <utility>
 
 #include "ckpt/codec/gzip.hpp"
 #include "ckpt/codec/json.hpp"
+#include "ckpt/codec/json_reader.hpp"
 #include "ckpt/codec/msgpack.hpp"
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/limits.hpp"
 #include "ckpt/core/param_id.hpp"
+#include "ckpt/core/spool.hpp"
 #include "ckpt/core/text.hpp"
 
 // What burn's recorders wrote before 0.22 (NamedMpkFileRecorder, NamedMpkGzFileRecorder,
@@ -40,7 +45,7 @@ DType record_dtype(std::string_view text, std::uint64_t offset) {
        printable(text));
 }
 
-/// Builds the catalogue from either encoding: both walk the record and call in here.
+/// Builds the catalogue. Numbers that a record lists are packed into one spool for all tensors.
 class RecordBuilder {
  public:
   /// `size`: of the record, unfolded.
@@ -61,8 +66,12 @@ class RecordBuilder {
     return parse_dtype(at->second).value_or(otherwise);
   }
 
-  void tensor(std::string name, DType dtype, Shape shape, Bytes source, std::uint64_t offset,
-              std::uint64_t size, const std::optional<std::string>& id) {
+  /// Takes what a list of numbers is packed to, for the tensor that is told of next.
+  void pack(std::span<const std::byte> bytes) { packed_.write(bytes); }
+
+  /// `source`: where `size` bytes of data lie; null for the last ones that were packed.
+  void tensor(std::string name, DType dtype, Shape shape, Bytes source, std::uint64_t size,
+              const std::optional<std::string>& id) {
     const std::optional<std::uint64_t> wanted = byte_count(shape, dtype);
     if (!wanted || *wanted != size)
       fail(ErrorKind::corrupt, "tensor {}: {} {} needs {} bytes, but {} are there", printable(name),
@@ -71,6 +80,7 @@ class RecordBuilder {
     spend(name);
     if (!names_.insert(name).second) fail(ErrorKind::corrupt, "two tensors are called {}", printable(name));
     Tensor tensor{.name = std::move(name), .dtype = dtype, .shape = std::move(shape)};
+    const std::uint64_t offset = source ? 0 : packed_.size() - size;
     tensor.view = {.source = std::move(source), .offset = offset, .bytes = size, .stored = dtype};
     if (id) {
       tensor.param_id = decode_param_id(*id);
@@ -88,6 +98,13 @@ class RecordBuilder {
   }
 
   Checkpoint finish() && {
+    const Bytes packed = packed_.finish();
+    for (Tensor& tensor : checkpoint_.tensors) {
+      View& view = tensor.view;
+      if (view.source) continue;
+      view.source = slice(packed, view.offset, view.bytes);
+      view.offset = 0;
+    }
     if (lost_ids_ > 0)
       checkpoint_.notes.push_back(
           fmt::format("{} parameter ids are not base 32 ({}): they are left out, and burn will give new ones",
@@ -107,6 +124,7 @@ class RecordBuilder {
   }
 
   Checkpoint checkpoint_;
+  Spool packed_;
   std::uint64_t path_bytes_left_;
   std::unordered_set<std::string> names_;
   std::uint64_t values_ = 0;
@@ -118,70 +136,126 @@ std::string join(const std::string& path, std::string_view name) {
   return path.empty() ? std::string(name) : path + "." + std::string(name);
 }
 
-void check_dimensions(const std::string& path, std::uint64_t count) {
-  if (count > limits::dimensions)
-    fail(ErrorKind::corrupt, "tensor {} has {} dimensions; {} are the limit", printable(path), count,
-         limits::dimensions);
+using Kind = ItemReader::Kind;
+using Item = ItemReader::Item;
+
+/// What a plain item says.
+Value value_of(const Item& item) {
+  switch (item.kind) {
+    case Kind::boolean:
+      return item.boolean;
+    case Kind::signed_integer:
+      return item.integer;
+    case Kind::unsigned_integer:
+      return item.natural;
+    case Kind::real:
+      return item.real;
+    case Kind::text:
+      return item.text;
+    case Kind::binary:
+    case Kind::extension:
+      return fmt::format("{} bytes", item.count);
+    default:
+      return nullptr;
+  }
 }
 
-/// Numbers of the settings' type as little-endian bytes. A `long double` holds every number of either
-/// encoding.
-std::vector<std::byte> encode_numbers(const std::vector<long double>& numbers, DType dtype,
-                                      const std::string& name) {
-  std::vector<std::byte> out;
-  const auto put = [&out](const auto& value) {
-    const auto* bytes = reinterpret_cast<const std::byte*>(&value);
-    out.insert(out.end(), bytes, bytes + sizeof value);
-  };
-  const auto put_integer = [&]<typename Integer>(Integer /*type*/, long double number) {
-    using Limits = std::numeric_limits<Integer>;
-    if (!(number >= Limits::min() && number <= Limits::max()) || number != std::trunc(number))
-      fail(ErrorKind::corrupt, "tensor {}: {} is no number of {}", printable(name),
-           static_cast<double>(number), ckpt::name(dtype));
-    put(static_cast<Integer>(number));
-  };
-  for (const long double number : numbers) {
-    switch (dtype) {
+std::string shown(const Item& item) {
+  if (item.kind == Kind::array) return "a list";
+  if (item.kind == Kind::map) return "a map";
+  return json::dump(value_of(item)).substr(0, 40);
+}
+
+/// Of a map that is being read: JSON leaves open which of two members with one name counts.
+class Keys {
+ public:
+  const std::string& add(std::string key) { return keys_.emplace_back(std::move(key)); }
+  void check() {
+    std::ranges::sort(keys_);
+    const auto twin = std::ranges::adjacent_find(keys_);
+    if (twin != keys_.end())
+      fail(ErrorKind::corrupt, "the key \"{}\" stands twice in one map of the record", printable(*twin));
+  }
+
+ private:
+  std::deque<std::string> keys_;  // which grows without a second copy
+};
+
+/// Numbers of one type as little-endian bytes. A `long double` holds every number of either encoding.
+class NumberPacker {
+ public:
+  NumberPacker(RecordBuilder& builder, DType dtype, const std::string& name)
+      : builder_(builder), dtype_(dtype), name_(name) {}
+
+  void add(long double number) {
+    switch (dtype_) {
       case DType::f64:
-        put(static_cast<double>(number));
-        break;
+        return put(static_cast<double>(number));
       case DType::f32:
-        put(static_cast<float>(number));
-        break;
+        return put(static_cast<float>(number));
       case DType::boolean:
-        put_integer(bool{}, number);
-        break;
+        return put_integer<bool>(number);
       case DType::i64:
-        put_integer(std::int64_t{}, number);
-        break;
+        return put_integer<std::int64_t>(number);
       case DType::i32:
-        put_integer(std::int32_t{}, number);
-        break;
+        return put_integer<std::int32_t>(number);
       case DType::i16:
-        put_integer(std::int16_t{}, number);
-        break;
+        return put_integer<std::int16_t>(number);
       case DType::i8:
-        put_integer(std::int8_t{}, number);
-        break;
+        return put_integer<std::int8_t>(number);
       default:
-        fail(ErrorKind::unsupported, "tensor {}: a list of {} numbers is not read", printable(name),
-             ckpt::name(dtype));
+        fail(ErrorKind::unsupported, "tensor {}: a list of {} numbers is not read", printable(name_),
+             ckpt::name(dtype_));
     }
   }
-  return out;
-}
 
-/// Walks a record of named MessagePack.
-class MsgpackRecord {
+  void put(const auto& value) {
+    const auto bytes = std::as_bytes(std::span(&value, 1));
+    buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
+    if (buffer_.size() >= (64U << 10)) flush();
+  }
+
+  /// Hands on the rest; returns the bytes of all.
+  std::uint64_t finish() {
+    flush();
+    return size_;
+  }
+
+ private:
+  template <typename Integer> void put_integer(long double number) {
+    using Limits = std::numeric_limits<Integer>;
+    if (!(number >= Limits::min() && number <= Limits::max()) || number != std::trunc(number))
+      fail(ErrorKind::corrupt, "tensor {}: {} is no number of {}", printable(name_),
+           static_cast<double>(number), ckpt::name(dtype_));
+    put(static_cast<Integer>(number));
+  }
+
+  void flush() {
+    builder_.pack(buffer_);
+    size_ += buffer_.size();
+    buffer_.clear();
+  }
+
+  RecordBuilder& builder_;
+  DType dtype_;
+  const std::string& name_;
+  std::vector<std::byte> buffer_;
+  std::uint64_t size_ = 0;
+};
+
+/// Walks a record. What looks like a tensor is passed over first; its numbers are read when their type is
+/// known, straight into its bytes.
+class RecordWalk {
  public:
-  MsgpackRecord(Bytes source, RecordBuilder& builder)
-      : source_(source), reader_(std::move(source)), builder_(builder) {}
+  RecordWalk(Bytes source, ItemReader& reader, bool is_json, RecordBuilder& builder)
+      : source_(std::move(source)), reader_(reader), is_json_(is_json), builder_(builder) {}
 
   void run() {
-    const MsgpackReader::Item top = expect(MsgpackReader::Kind::map, "the record");
+    const Item top = expect(Kind::map, "the record");
     bool has_item = false;
-    for (std::uint64_t i = 0; i < top.count; ++i) {
-      const std::string key = expect(MsgpackReader::Kind::text, "a key").text;
+    Keys keys;
+    for (std::uint64_t i = 0; reader_.more(top, i); ++i) {
+      const std::string& key = keys.add(name());
       if (key == first_key) {
         metadata();
       } else if (key == "item") {
@@ -191,6 +265,7 @@ class MsgpackRecord {
         skip(reader_.next(), 0);
       }
     }
+    keys.check();
     if (!has_item) fail(ErrorKind::corrupt, "the record has no item");
     if (reader_.offset() != reader_.size())
       fail(ErrorKind::corrupt, "the record ends at byte {}, and {} bytes follow it", reader_.offset(),
@@ -198,8 +273,37 @@ class MsgpackRecord {
   }
 
  private:
-  using Kind = MsgpackReader::Kind;
-  using Item = MsgpackReader::Item;
+  /// A plain value or a list of such that was passed over, and what is in the list.
+  struct Passed {
+    Item item;
+    std::uint64_t count = 0;
+    bool has_integers_only = true;
+    bool has_boolean = false;
+    std::optional<Kind> container = {};  ///< it is a map, or a list of containers: of which the first was met
+  };
+
+  /// The fields of a tensor, passed over.
+  struct Fields {
+    std::optional<Passed> bytes;  ///< burn 0.14 on
+    std::optional<Passed> value;  ///< before
+    std::optional<Passed> shape;
+    std::optional<Passed> dtype;
+
+    std::optional<Passed>* named(std::string_view key) {
+      return key == "bytes"   ? &bytes
+             : key == "value" ? &value
+             : key == "shape" ? &shape
+             : key == "dtype" ? &dtype
+                              : nullptr;
+    }
+    bool are_tensor() const { return shape && (bytes || value); }
+  };
+
+  std::string name() {
+    Item key = reader_.key();
+    if (key.kind != Kind::text) fail(ErrorKind::corrupt, "offset {}: a field's name is no text", key.offset);
+    return std::move(key.text);
+  }
 
   Item expect(Kind kind, std::string_view what) {
     Item item = reader_.next();
@@ -210,12 +314,14 @@ class MsgpackRecord {
 
   void metadata() {
     const Item map = expect(Kind::map, "metadata");
-    for (std::uint64_t i = 0; i < map.count; ++i) {
-      const std::string key = expect(Kind::text, "a key").text;
+    Keys keys;
+    for (std::uint64_t i = 0; reader_.more(map, i); ++i) {
+      const std::string& key = keys.add(name());
       const Item value = reader_.next();
       if (value.kind == Kind::text) builder_.metadata(key, value.text);
       else skip(value, 0);
     }
+    keys.check();
   }
 
   static void check_depth(unsigned depth, std::uint64_t offset) {
@@ -225,128 +331,169 @@ class MsgpackRecord {
 
   void skip(const Item& item, unsigned depth) {
     check_depth(depth, item.offset);
-    const std::uint64_t members = item.kind == Kind::array ? item.count
-                                  : item.kind == Kind::map ? 2 * item.count
-                                                           : 0;
-    for (std::uint64_t i = 0; i < members; ++i) skip(reader_.next(), depth + 1);
+    if (item.kind != Kind::array && item.kind != Kind::map) return;
+    for (std::uint64_t i = 0; reader_.more(item, i); ++i) {
+      if (item.kind == Kind::map) reader_.key();
+      skip(reader_.next(), depth + 1);
+    }
+  }
+
+  /// Reads past an item, as far as it is plain.
+  Passed pass(Item item) {
+    Passed passed{.item = std::move(item)};
+    if (passed.item.kind == Kind::map) passed.container = Kind::map;
+    if (passed.item.kind != Kind::array) return passed;
+    for (; reader_.more(passed.item, passed.count); ++passed.count) {
+      const Kind kind = reader_.next().kind;
+      if (kind == Kind::array || kind == Kind::map) {
+        passed.container = kind;
+        break;
+      }
+      passed.has_boolean = passed.has_boolean || kind == Kind::boolean;
+      passed.has_integers_only = passed.has_integers_only && kind != Kind::real && kind != Kind::nil;
+    }
+    return passed;
   }
 
   /// A struct, list, parameter, tensor or plain value at `path`.
   void node(const std::string& path, const Item& item, unsigned depth) {
     check_depth(depth, item.offset);
-    switch (item.kind) {
-      case Kind::array:
-        for (std::uint64_t i = 0; i < item.count; ++i)
-          node(join(path, std::to_string(i)), reader_.next(), depth + 1);
-        return;
-      case Kind::map:
-        return map(path, item, depth);
-      case Kind::nil:
-        return;  // None, or a field without a record
-      case Kind::boolean:
-        return builder_.value(path, item.boolean);
-      case Kind::signed_integer:
-        return builder_.value(path, item.integer);
-      case Kind::unsigned_integer:
-        return builder_.value(path, item.natural);
-      case Kind::real:
-        return builder_.value(path, item.real);
-      case Kind::text:
-        return builder_.value(path, item.text);
-      case Kind::binary:
-      case Kind::extension:
-        return builder_.value(path, fmt::format("{} bytes", item.count));
+    if (item.kind == Kind::array) {
+      for (std::uint64_t i = 0; reader_.more(item, i); ++i)
+        node(join(path, std::to_string(i)), reader_.next(), depth + 1);
+    } else if (item.kind == Kind::map) {
+      map(path, item, depth);
+    } else if (item.kind != Kind::nil) {  // None, or a field without a record
+      builder_.value(path, value_of(item));
     }
   }
 
-  void map(const std::string& path, const Item& item, unsigned depth) {
-    std::optional<std::string> id;
-    for (std::uint64_t i = 0; i < item.count; ++i) {
-      const Item key_item = expect(Kind::text, "a field's name");
-      const std::string& key = key_item.text;
-      const bool begins_tensor =
-          i == 0 && item.count >= 2 && (key == "bytes" || key == "value" || key == "shape" || key == "dtype");
-      if (begins_tensor) return tensor(path, key_item, item.count, std::nullopt, depth);
-      if (i == 0 && key == "id" && item.count == 2) {
-        const Item value = reader_.next();
-        if (value.kind == Kind::text) id = value.text;
-        else node(join(path, key), value, depth + 1);
+  void map(const std::string& path, const Item& map, unsigned depth) {
+    if (tensor(path, map, std::nullopt)) return;
+    Keys keys;
+    std::optional<std::string> id;  // which a parameter begins with
+    for (std::uint64_t i = 0; reader_.more(map, i); ++i) {
+      const std::string& key = keys.add(name());
+      const Item item = reader_.next();
+      if (i == 0 && key == "id" && item.kind == Kind::text) {
+        id = item.text;
         continue;
       }
-      if (i == 1 && id && key == "param") {
-        const Item param = reader_.next();
-        if (param.kind == Kind::map && param.count >= 2) {
-          check_depth(depth + 1, param.offset);
-          return tensor(path, expect(Kind::text, "a field's name"), param.count, id, depth + 1);
-        }
-        fail(ErrorKind::corrupt, "offset {}: parameter {} has no tensor", param.offset, printable(path));
+      if (const std::optional<std::string> before = std::exchange(id, std::nullopt)) {
+        if (key == "param" && item.kind != Kind::map)
+          fail(ErrorKind::corrupt, "offset {}: parameter {} has no tensor", item.offset, printable(path));
+        if (key == "param" && tensor(path, item, before)) continue;
+        builder_.value(join(path, "id"), *before);
       }
-      node(join(path, key), reader_.next(), depth + 1);
+      node(join(path, key), item, depth + 1);
     }
+    if (id) builder_.value(join(path, "id"), *id);
+    keys.check();
   }
 
-  /// The fields of a tensor; the first key has been read.
-  void tensor(const std::string& path, const Item& first, std::uint64_t fields,
-              const std::optional<std::string>& id, unsigned depth) {
-    std::optional<Item> bytes;
-    std::optional<Item> shape_item;
-    std::optional<std::vector<long double>> numbers;
-    bool is_integer = true;
-    bool is_boolean = false;
-    Shape shape;
-    std::optional<DType> dtype;
-    for (std::uint64_t i = 0; i < fields; ++i) {
-      const Item key_item = i == 0 ? first : expect(Kind::text, "a field's name");
-      const Item value = reader_.next();
-      if (key_item.text == "bytes" && value.kind == Kind::binary) {
-        bytes = value;
-      } else if ((key_item.text == "bytes" || key_item.text == "value") && value.kind == Kind::array) {
-        numbers.emplace();
-        for (std::uint64_t n = 0; n < value.count; ++n) {
-          const Item number = reader_.next();
-          is_integer = is_integer && number.kind != Kind::real;
-          is_boolean = is_boolean || number.kind == Kind::boolean;
-          numbers->push_back(to_number(number, path));
-        }
-        if (key_item.text == "bytes") throw_list_of_bytes(path, value.offset);
-      } else if (key_item.text == "shape" && value.kind == Kind::array) {
-        check_dimensions(path, value.count);
-        for (std::uint64_t n = 0; n < value.count; ++n)
-          shape.push_back(expect(Kind::unsigned_integer, "a dimension").natural);
-        shape_item = value;
-      } else if (key_item.text == "dtype" && value.kind == Kind::text) {
-        dtype = record_dtype(value.text, value.offset);
-      } else if (key_item.text == "dtype") {
+  /// Reads a map that is a tensor, or stays at its first member. A struct may have fields of such names: they
+  /// hold modules, lists of modules, or None.
+  bool tensor(const std::string& path, const Item& map, const std::optional<std::string>& id) {
+    const std::uint64_t start = reader_.offset();
+    const auto is_struct = [&] {
+      reader_.seek(start);
+      return false;
+    };
+    Fields fields;
+    Keys keys;
+    std::uint64_t count = 0;
+    for (; reader_.more(map, count); ++count) {
+      const std::string& key = keys.add(name());
+      std::optional<Passed>* const field = fields.named(key);
+      if (count == 0 && field == nullptr && !id) return is_struct();
+      Item item = reader_.next();
+      if (count == 0 && item.kind == Kind::nil) return is_struct();
+      if (field == &fields.dtype && item.kind != Kind::text)
         fail(ErrorKind::unsupported, "tensor {}: quantized records of burn before 0.22 are not read",
              printable(path));
-      } else {
-        skip(value, depth + 1);
+      Passed passed = pass(std::move(item));
+      if (passed.container) {
+        const bool is_of_struct = count == 0 || (field == nullptr && !fields.are_tensor());
+        if (id || !is_of_struct || passed.container != Kind::map) fail_neither(path, map);
+        return is_struct();
       }
+      if (field != nullptr) *field = std::move(passed);
     }
-    if (!shape_item || (!bytes && !numbers))
-      fail(ErrorKind::corrupt, "offset {}: {} is neither a tensor nor a struct", first.offset,
+    keys.check();
+    if (!fields.are_tensor()) {
+      if (count > 1) fail_neither(path, map);
+      return is_struct();
+    }
+    const std::uint64_t end = reader_.offset();
+    read(path, fields, id);
+    reader_.seek(end);
+    return true;
+  }
+
+  [[noreturn]] static void fail_neither(const std::string& path, const Item& map) {
+    fail(ErrorKind::corrupt, "offset {}: {} is neither a tensor nor a struct", map.offset, printable(path));
+  }
+
+  void read(const std::string& path, const Fields& fields, const std::optional<std::string>& id) {
+    Shape shape = read_shape(path, *fields.shape);
+    const Passed& data = fields.bytes ? *fields.bytes : *fields.value;
+    const bool is_binary = fields.bytes && data.item.kind == Kind::binary;
+    if (!is_binary && data.item.kind != Kind::array)
+      fail(ErrorKind::corrupt, "tensor {}: its data is no list", printable(path));
+    if (fields.bytes && !is_binary && !is_json_)
+      fail(ErrorKind::corrupt, "offset {}: tensor {} has a list in place of its bytes", data.item.offset,
            printable(path));
-    if (bytes) {
-      if (!dtype)
-        fail(ErrorKind::corrupt, "offset {}: tensor {} has no dtype", first.offset, printable(path));
-      return builder_.tensor(path, *dtype, std::move(shape), slice(source_, bytes->data, bytes->count), 0,
-                             bytes->count, id);
-    }
-    const DType of = dtype                             ? *dtype
-                     : is_boolean                      ? DType::boolean
-                     : is_integer && !numbers->empty() ? builder_.settings_dtype("int", DType::i32)
-                                                       : builder_.settings_dtype("float", DType::f32);
-    std::vector<std::byte> encoded = encode_numbers(*numbers, of, path);
-    const std::uint64_t size = encoded.size();
-    builder_.tensor(path, of, std::move(shape), memory_bytes(std::move(encoded)), 0, size, id);
+    std::optional<DType> dtype;
+    if (fields.dtype) dtype = record_dtype(fields.dtype->item.text, fields.dtype->item.offset);
+    if (fields.bytes && !dtype)
+      fail(ErrorKind::corrupt, "offset {}: tensor {} has no dtype", data.item.offset, printable(path));
+    if (is_binary)
+      return builder_.tensor(path, *dtype, std::move(shape), slice(source_, data.item.data, data.item.count),
+                             data.item.count, id);
+    if (!dtype)
+      dtype = data.has_boolean                            ? DType::boolean
+              : data.has_integers_only && data.count != 0 ? builder_.settings_dtype("int", DType::i32)
+                                                          : builder_.settings_dtype("float", DType::f32);
+    NumberPacker packer(builder_, *dtype, path);
+    each_member(data.item, [&](const Item& member) {
+      if (fields.bytes) packer.put(byte(member, path));
+      else packer.add(number(member, path));
+    });
+    builder_.tensor(path, *dtype, std::move(shape), nullptr, packer.finish(), id);
   }
 
-  [[noreturn]] static void throw_list_of_bytes(const std::string& path, std::uint64_t offset) {
-    fail(ErrorKind::corrupt, "offset {}: tensor {} has a list in place of its bytes", offset,
-         printable(path));
+  Shape read_shape(const std::string& path, const Passed& list) {
+    if (list.item.kind != Kind::array)
+      fail(ErrorKind::corrupt, "tensor {}: its shape is no list", printable(path));
+    if (list.count > limits::dimensions)
+      fail(ErrorKind::corrupt, "tensor {} has {} dimensions; {} are the limit", printable(path), list.count,
+           limits::dimensions);
+    Shape shape;
+    each_member(list.item, [&](const Item& size) { shape.push_back(natural(size, path)); });
+    return shape;
   }
 
-  static long double to_number(const Item& item, const std::string& path) {
+  template <typename Take> void each_member(const Item& list, Take take) {
+    reader_.seek(list.offset);
+    reader_.next();
+    for (std::uint64_t i = 0; reader_.more(list, i); ++i) take(reader_.next());
+  }
+
+  static std::uint64_t natural(const Item& item, const std::string& path) {
+    if (item.kind == Kind::unsigned_integer) return item.natural;
+    if (item.kind == Kind::signed_integer && item.integer >= 0)
+      return static_cast<std::uint64_t>(item.integer);
+    fail(ErrorKind::corrupt, "tensor {}: a number of 0 or more is due, {} is there", printable(path),
+         shown(item));
+  }
+
+  static std::byte byte(const Item& item, const std::string& path) {
+    const std::uint64_t number = natural(item, path);
+    if (number > 255) fail(ErrorKind::corrupt, "tensor {}: {} is no byte", printable(path), number);
+    return static_cast<std::byte>(number);
+  }
+
+  long double number(const Item& item, const std::string& path) const {
     switch (item.kind) {
       case Kind::real:
         return item.real;
@@ -356,112 +503,17 @@ class MsgpackRecord {
         return static_cast<long double>(item.natural);
       case Kind::boolean:
         return item.boolean ? 1 : 0;
+      case Kind::nil:
+        if (is_json_) return std::numeric_limits<double>::quiet_NaN();  // as serde_json writes infinities too
+        [[fallthrough]];
       default:
-        fail(ErrorKind::corrupt, "offset {}: tensor {} holds something that is no number", item.offset,
-             printable(path));
+        fail(ErrorKind::corrupt, "tensor {}: {} is no number", printable(path), shown(item));
     }
   }
 
   Bytes source_;
-  MsgpackReader reader_;
-  RecordBuilder& builder_;
-};
-
-/// Walks a record of JSON.
-class JsonRecord {
- public:
-  explicit JsonRecord(RecordBuilder& builder) : builder_(builder) {}
-
-  void run(const Value& top) {
-    if (const Value* metadata = top.find(first_key); metadata != nullptr && metadata->is_object())
-      for (const auto& [key, value] : *metadata->as<Value::Object>())
-        if (const auto* text = value.as<std::string>()) builder_.metadata(key, *text);
-    const Value* item = top.find("item");
-    if (item == nullptr) fail(ErrorKind::corrupt, "the record has no item");
-    node("", *item);
-  }
-
- private:
-  void node(const std::string& path, const Value& value) {
-    if (const auto* array = value.as<Value::Array>()) {
-      for (std::size_t i = 0; i < array->size(); ++i) node(join(path, std::to_string(i)), (*array)[i]);
-    } else if (const auto* object = value.as<Value::Object>()) {
-      const Value* id = value.find("id");
-      const Value* param = value.find("param");
-      if (object->size() == 2 && id != nullptr && id->as<std::string>() != nullptr && param != nullptr &&
-          is_tensor(*param))
-        tensor(path, *param, *id->as<std::string>());
-      else if (is_tensor(value)) tensor(path, value, std::nullopt);
-      else
-        for (const auto& [key, member] : *object) node(join(path, key), member);
-    } else if (!value.is_null()) {
-      builder_.value(path, value);
-    }
-  }
-
-  static bool is_tensor(const Value& value) {
-    return value.is_object() && value.find("shape") != nullptr &&
-           (value.find("bytes") != nullptr || value.find("value") != nullptr);
-  }
-
-  void tensor(const std::string& path, const Value& value, const std::optional<std::string>& id) {
-    Shape shape;
-    const auto* sizes = value.find("shape")->as<Value::Array>();
-    if (sizes == nullptr) fail(ErrorKind::corrupt, "tensor {}: its shape is no list", printable(path));
-    check_dimensions(path, sizes->size());
-    for (const Value& size : *sizes) shape.push_back(natural(size, path));
-    const Value* bytes = value.find("bytes");
-    const auto* list = (bytes != nullptr ? bytes : value.find("value"))->as<Value::Array>();
-    if (list == nullptr) fail(ErrorKind::corrupt, "tensor {}: its data is no list", printable(path));
-    std::vector<std::byte> data;
-    DType dtype = DType::f32;
-    if (bytes != nullptr) {
-      const Value* type = value.find("dtype");
-      if (type == nullptr || type->as<std::string>() == nullptr)
-        fail(ErrorKind::unsupported, "tensor {}: its dtype is not known here", printable(path));
-      dtype = record_dtype(*type->as<std::string>(), 0);
-      data.reserve(list->size());
-      for (const Value& byte : *list) {
-        const std::uint64_t number = natural(byte, path);
-        if (number > 255) fail(ErrorKind::corrupt, "tensor {}: {} is no byte", printable(path), number);
-        data.push_back(static_cast<std::byte>(number));
-      }
-    } else {
-      std::vector<long double> numbers;
-      bool is_integer = !list->empty();
-      bool is_boolean = false;
-      for (const Value& number : *list) {
-        is_integer = is_integer && number.as<double>() == nullptr && !number.is_null();
-        is_boolean = is_boolean || number.as<bool>() != nullptr;
-        numbers.push_back(real(number, path));
-      }
-      dtype = is_boolean   ? DType::boolean
-              : is_integer ? builder_.settings_dtype("int", DType::i32)
-                           : builder_.settings_dtype("float", DType::f32);
-      data = encode_numbers(numbers, dtype, path);
-    }
-    const std::uint64_t size = data.size();
-    builder_.tensor(path, dtype, std::move(shape), memory_bytes(std::move(data)), 0, size, id);
-  }
-
-  static std::uint64_t natural(const Value& value, const std::string& path) {
-    if (const auto* number = value.as<std::int64_t>(); number != nullptr && *number >= 0)
-      return static_cast<std::uint64_t>(*number);
-    if (const auto* number = value.as<std::uint64_t>()) return *number;
-    fail(ErrorKind::corrupt, "tensor {}: a number of 0 or more is due, {} is there", printable(path),
-         json::dump(value).substr(0, 40));
-  }
-
-  static long double real(const Value& value, const std::string& path) {
-    if (const auto* number = value.as<double>()) return *number;
-    if (const auto* number = value.as<std::int64_t>()) return static_cast<long double>(*number);
-    if (const auto* number = value.as<std::uint64_t>()) return static_cast<long double>(*number);
-    if (const auto* flag = value.as<bool>()) return *flag ? 1 : 0;
-    if (value.is_null())
-      return std::numeric_limits<double>::quiet_NaN();  // serde_json writes NaN and infinities so
-    fail(ErrorKind::corrupt, "tensor {}: {} is no number", printable(path), json::dump(value).substr(0, 40));
-  }
-
+  ItemReader& reader_;
+  bool is_json_;
   RecordBuilder& builder_;
 };
 
@@ -498,15 +550,13 @@ Checkpoint read_burn_record(const Input& input) {
   const std::vector<std::byte> head = read_range(*source, 0, std::min<std::uint64_t>(source->size(), 512));
   const bool is_json = !begins_msgpack(head);
   RecordBuilder builder(is_json ? "json" : "mpk", source->size());
-  if (is_json) {
-    if (source->size() > limits::json_record)
-      fail(ErrorKind::unsupported, "a JSON record of {} is too large to be read; {} is the limit",
-           human_size(source->size()), human_size(limits::json_record));
-    const std::vector<std::byte> text = read_range(*source, 0, source->size());
-    JsonRecord(builder).run(json::parse(as_text(text)));
-  } else {
-    MsgpackRecord(source, builder).run();
-  }
+  if (is_json && source->size() > limits::json_record)
+    fail(ErrorKind::unsupported, "a JSON record of {} is too large to be read; {} is the limit",
+         human_size(source->size()), human_size(limits::json_record));
+  std::unique_ptr<ItemReader> reader;
+  if (is_json) reader = std::make_unique<JsonReader>(source);
+  else reader = std::make_unique<MsgpackReader>(source);
+  RecordWalk(source, *reader, is_json, builder).run();
   Checkpoint checkpoint = std::move(builder).finish();
   if (is_packed) checkpoint.notes.push_back("the record is gzipped: it was unfolded to be read");
   return checkpoint;

@@ -69,12 +69,12 @@ ShardSet plan_shards(const Checkpoint& checkpoint, const Format& format, std::ui
     for (const Tensor& tensor : parts[i].tensors) shard_of.emplace(tensor.name, name);
     set.shards.push_back({std::move(name), std::move(parts[i])});
   }
+  set.index_name = fmt::format("{}{}.index.json", of->stem, of->extension);
   if (set.shards.size() == 1) return set;
   Value map = Value::object();
   for (const auto& [tensor, shard] : shard_of) map.set(tensor, shard);
   Value index = Value::object();
   index.set("metadata", Value::object().set("total_size", total)).set("weight_map", std::move(map));
-  set.index_name = fmt::format("{}{}.index.json", of->stem, of->extension);
   set.index = json::dump(index, 2) + "\n";
   return set;
 }

@@ -17,7 +17,7 @@ struct Shard {
 };
 
 /// A set that is to be written: its shards, and the text of its index (empty for a set of one file, which
-/// needs none).
+/// needs none, but may take the place of one that has).
 struct ShardSet {
   std::vector<Shard> shards;
   std::string index_name;

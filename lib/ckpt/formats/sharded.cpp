@@ -79,6 +79,8 @@ std::optional<ShardName> parse_shard_name(std::string_view name) {
 struct Index {
   std::map<std::string, std::string> shard_of;  // by the name of the tensor
   std::optional<std::uint64_t> total_size;
+  std::optional<std::set<std::string>>
+      incomplete;  // the files, where it stands for a set that is being written
 
   std::set<std::string> shards() const {
     std::set<std::string> names;
@@ -113,6 +115,17 @@ std::optional<std::uint64_t> total_size_of(const Value& document) {
        json::dump(*total));
 }
 
+/// What `index_of_incomplete` wrote.
+std::optional<std::set<std::string>> incomplete_of(const Value& document) {
+  const Value* metadata = document.find("metadata");
+  if (metadata == nullptr || metadata->find("incomplete") == nullptr) return std::nullopt;
+  std::set<std::string> names;
+  if (const Value* files = metadata->find("files"); files != nullptr && files->as<Value::Array>() != nullptr)
+    for (const Value& file : *files->as<Value::Array>())
+      if (const auto* name = file.as<std::string>()) names.insert(*name);
+  return names;
+}
+
 Index read_index(const Input& input) {
   const Bytes bytes = input.bytes();
   if (!bytes) fail(ErrorKind::io, "the index is a directory");
@@ -135,10 +148,7 @@ Index read_index(const Input& input) {
     check_shard_name(tensor, *shard);
     index.shard_of.emplace(tensor, *shard);
   }
-  if (index.shard_of.empty())
-    throw Error(ErrorKind::corrupt, "the weight_map of the index is empty")
-        .with_hint(
-            "a conversion that is replacing this set, or was killed at it, leaves it so: run it again");
+  index.incomplete = incomplete_of(document);
   index.total_size = total_size_of(document);
   return index;
 }
@@ -287,10 +297,20 @@ void note_strays(const std::set<std::string>& listed, const std::vector<std::str
 
 Checkpoint read_by_index(const Input& input) {
   const Index index = read_index(input);
+  if (index.shard_of.empty()) {
+    Error error(ErrorKind::corrupt,
+                index.incomplete ? "the set is incomplete: a conversion is writing it, or was killed at it"
+                                 : "the weight_map of the index is empty");
+    if (index.incomplete) error.with_hint("run that conversion again");
+    throw error;
+  }
   const std::set<std::string> shards = index.shards();
   Merger merger(input);
   for (const std::string& shard : shards)
     merger.add(shard, fmt::format("the index {} names it", printable(base_name(input.name()))));
+  // Whoever replaces the set replaces the index first: what was opened before that is of one set.
+  if (!input.bytes()->is_current())
+    throw Error(ErrorKind::io, "the set has been replaced while it was read").with_hint("run it again");
   check_places(index, merger.shard_of());
   const std::vector<std::string> siblings = merger.siblings();
   Checkpoint merged = std::move(merger).finish();
@@ -364,10 +384,21 @@ bool is_index_name(std::string_view file_name) {
   return variant != std::string_view::npos && name.substr(0, variant).ends_with(index);
 }
 
-std::set<std::string> files_of_index(const Input& index) {
-  std::set<std::string> files;
-  for (const auto& [tensor, file] : read_index(index).shard_of) files.insert(file);
-  return files;
+IndexedFiles files_of_index(const Input& input) {
+  const Index index = read_index(input);
+  if (index.incomplete) return {.names = *index.incomplete, .is_complete = false};
+  return {.names = index.shards()};
+}
+
+std::string index_of_incomplete(const std::set<std::string>& files) {
+  Value names = Value::array();
+  for (const std::string& file : files) names.push(file);
+  Value metadata = Value::object();
+  metadata.set("incomplete", "its files are being written or replaced; if nothing does, write the set again")
+      .set("files", std::move(names));
+  return json::dump(Value::object().set("metadata", std::move(metadata)).set("weight_map", Value::object()),
+                    2) +
+         "\n";
 }
 
 Checkpoint read_sharded(const Input& input) {

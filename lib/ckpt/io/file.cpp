@@ -37,6 +37,12 @@ class FileBytes final : public ByteSource {
 
   std::uint64_t size() const noexcept override { return size_; }
   std::optional<FileRange> file_range() const noexcept override { return FileRange{descriptor_.get(), 0}; }
+  bool is_current() const noexcept override {
+    struct stat named{};
+    struct stat open{};
+    return ::stat(name_.c_str(), &named) == 0 && ::fstat(descriptor_.get(), &open) == 0 &&
+           named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+  }
 
  private:
   void do_read(std::uint64_t offset, std::span<std::byte> out) const override {

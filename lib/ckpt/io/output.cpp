@@ -15,7 +15,6 @@
 
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
-#include "ckpt/io/file.hpp"
 #include "ckpt/io/temporary.hpp"
 
 namespace ckpt {
@@ -47,56 +46,75 @@ std::optional<std::string> linked(const std::string& path) {
   return name.front() == '/' || slash == std::string::npos ? name : path.substr(0, slash + 1) + name;
 }
 
-/// /dev/fd/3 may name what this process has opened itself, such as its input, where nothing was handed over
-/// under that number. What is handed over survives `exec`; what is opened here does not.
-void require_handed_over(const std::string& path) {
-  char folder[PATH_MAX];
-  if (!::realpath(folder_of(path).c_str(), folder)) return;
-  const std::string_view in(folder);
-  if (!in.starts_with(fmt::format("/proc/{}/", ::getpid())) || !in.ends_with("/fd")) return;
-  int number = -1;
-  std::from_chars(path.data() + path.find_last_of('/') + 1, path.data() + path.size(), number);
+/// The descriptor of this process that the path leads to, through /dev/stdout, /dev/fd/3 or the like.
+std::optional<int> own_descriptor(const std::string& path) {
+  constexpr int most_links = 40;  // the kernel's own limit
+  std::optional<std::string> at = path;
+  for (int i = 0; at && i < most_links; ++i, at = linked(*at)) {
+    char folder[PATH_MAX];
+    if (!::realpath(folder_of(*at).c_str(), folder)) continue;
+    const std::string_view in(folder);
+    if (!in.starts_with(fmt::format("/proc/{}/", ::getpid())) || !in.ends_with("/fd")) continue;
+    int number = -1;
+    const char* const end = at->data() + at->size();
+    if (std::from_chars(at->data() + at->find_last_of('/') + 1, end, number).ptr == end) return number;
+  }
+  return std::nullopt;
+}
+
+/// A descriptor of its own for what was handed over under that number. What is opened here is not: it may be
+/// the input, where nothing was handed over. It is closed on exec, which what was handed over has survived.
+Descriptor take_over(int number) {
   const int flags = ::fcntl(number, F_GETFD);
-  if (flags >= 0 && (flags & FD_CLOEXEC) != 0)
+  if (flags < 0 || (flags & FD_CLOEXEC) != 0)
     fail(ErrorKind::io, "cannot be written: no descriptor {} was handed over", number);
+  const int mode = ::fcntl(number, F_GETFL);
+  if (mode < 0 || (mode & O_PATH) != 0) fail(ErrorKind::io, "cannot be written: it is closed");
+  if ((mode & O_ACCMODE) == O_RDONLY)
+    fail(ErrorKind::io, "cannot be written: descriptor {} is open for reading only", number);
+  Descriptor descriptor(::fcntl(number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  if (!descriptor) fail_with_errno("cannot be written");
+  return descriptor;
 }
 
 /// The path with symbolic links of the last component followed; where they dangle, what the last one names.
-/// Nothing where there is something that has no path: a pipe, or a file that has been removed, behind
-/// /dev/stdout. To replace what leads there would replace a link of the system.
-std::optional<std::string> follow_links(const std::string& path) {
-  const bool is_there = ::access(path.c_str(), F_OK) == 0;
-  if (!is_there && errno == ELOOP) fail_with_errno("cannot be written");
-  std::string last;
-  for (std::optional<std::string> next = path; next; next = linked(last)) {
-    last = *next;
-    require_handed_over(last);
+std::string follow_links(std::string path) {
+  while (true) {
+    char resolved[PATH_MAX];
+    if (::realpath(path.c_str(), resolved)) return resolved;
+    if (errno == ELOOP || errno == ENAMETOOLONG) fail_with_errno("cannot be written");
+    if (::access(path.c_str(), F_OK) == 0) return path;  // a pipe of another process has a link, but no path
+    const std::optional<std::string> next = linked(path);
+    if (!next) return path;
+    path = *next;
   }
-  if (!is_there) return last;
-  char resolved[PATH_MAX];
-  if (::realpath(last.c_str(), resolved))
-    return is_same_file(path, resolved) ? std::optional<std::string>(resolved) : std::nullopt;
-  if (errno != ENOENT) fail_with_errno("cannot be written");
-  return std::nullopt;
 }
 
 }  // namespace
 
+bool is_written_in_place(const std::string& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0 || S_ISDIR(status.st_mode)) return false;
+  return !S_ISREG(status.st_mode) || own_descriptor(path).has_value();
+}
+
 AtomicOutput::AtomicOutput(std::string path, Options options)
     : path_(std::move(path)), options_(std::move(options)) {
   try {
-    const std::optional<std::string> followed = follow_links(path_);
-    target_ = followed.value_or(path_);
+    if (const std::optional<int> number = own_descriptor(path_)) {
+      descriptor_ = take_over(*number);
+      is_in_place_ = true;
+      return;
+    }
+    target_ = follow_links(path_);
     folder_ = folder_of(target_);
     struct stat status{};
     const bool exists = ::stat(target_.c_str(), &status) == 0;
     if (exists && S_ISDIR(status.st_mode)) fail(ErrorKind::io, "is a directory");
-    is_special_ = exists && (!followed || !S_ISREG(status.st_mode));
-    if (exists && !is_special_ && !options_.replace) throw already_there();
-    if (is_special_) {
-      // Behind what a file without a path holds already.
-      descriptor_ = Descriptor(::open(target_.c_str(), O_WRONLY | O_CLOEXEC | O_APPEND));
-      if (!descriptor_) fail_with_errno("cannot be written");
+    is_in_place_ = exists && !S_ISREG(status.st_mode);
+    if (exists && !is_in_place_ && !options_.replace) throw already_there();
+    if (is_in_place_) {
+      open_in_place();
       return;
     }
     open_temporary();
@@ -109,6 +127,14 @@ AtomicOutput::AtomicOutput(std::string path, Options options)
 
 AtomicOutput::~AtomicOutput() {
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void AtomicOutput::open_in_place() {
+  while (!descriptor_) {
+    check_cancelled();  // a FIFO is opened once somebody reads it
+    descriptor_ = Descriptor(::open(target_.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!descriptor_ && errno != EINTR) fail_with_errno("cannot be written");
+  }
 }
 
 void AtomicOutput::fail_if_folder_is_at_fault() const {
@@ -231,7 +257,7 @@ void AtomicOutput::give_name() {
 void AtomicOutput::flush() {
   try {
     check_cancelled();
-    if (!is_special_ && ::fsync(descriptor_.get()) != 0) fail_with_errno("cannot be flushed to disk");
+    if (!is_in_place_ && ::fsync(descriptor_.get()) != 0) fail_with_errno("cannot be flushed to disk");
     check_cancelled();
     is_flushed_ = true;
   } catch (Error& error) {
@@ -242,7 +268,7 @@ void AtomicOutput::flush() {
 void AtomicOutput::commit() {
   if (!is_flushed_) flush();
   try {
-    if (is_special_) {
+    if (is_in_place_) {
       if (::close(descriptor_.release()) != 0) fail_with_errno("cannot be written");
       return;
     }
@@ -265,8 +291,11 @@ void AtomicOutput::commit() {
       }
       temporary_.clear();
     }
+    has_name_ = true;
     const Descriptor folder(::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (folder) static_cast<void>(::fsync(folder.get()));  // the data are safe already; the name soon will be
+    // Some filesystems cannot flush a folder; where one could and failed, the name may be lost.
+    if (folder && ::fsync(folder.get()) != 0 && errno != EINVAL && errno != ENOTSUP)
+      fail_with_errno("is in its place, but the folder cannot be flushed to disk");
   } catch (Error& error) {
     throw error.in_file(path_);
   }

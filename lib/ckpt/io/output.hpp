@@ -11,6 +11,10 @@
 
 namespace ckpt {
 
+/// Whether an output to this path goes straight into what is there: a device, a pipe, or what /dev/stdout and
+/// the like lead to.
+bool is_written_in_place(const std::string& path);
+
 /// An output file that is there whole or not at all.
 ///
 /// The bytes go to a file without a name in the target's folder (or, where the filesystem has no such
@@ -18,7 +22,7 @@ namespace ckpt {
 /// name in one step. Without a commit nothing is left, on an exception or a signal that can be caught.
 /// SIGKILL may strand the hidden file; the next output in that folder removes it (see temporary.hpp). A
 /// symbolic link is followed: what it points to is replaced, the link stays. Devices, pipes and sockets are
-/// written as they come, and so is a file without a path that a link in /proc leads to: behind what it holds.
+/// written as they come, and so is what /dev/stdout or /dev/fd/3 leads to, where it stands.
 class AtomicOutput final : public Sink {
  public:
   struct Options {
@@ -37,20 +41,23 @@ class AtomicOutput final : public Sink {
 
   void write(std::span<const std::byte> bytes) override;
   bool move(const ByteSource& source, std::uint64_t offset, std::uint64_t size) override;
-  bool can_place() const noexcept override { return !is_special_; }
+  bool can_place() const noexcept override { return !is_in_place_; }
   void place(std::uint64_t ahead, std::span<const std::byte> bytes) override;
   void append_placed(std::uint64_t size) override;
 
   /// Flushes to disk. From then on only `commit()` is left, which no cancellation stops: of several
   /// outputs that belong together, all are flushed before the first gets its name. Throws `io`.
   void flush();
-  /// Flushes to disk, where that was not done, and puts the file in its place. Throws `io`; the old file is
-  /// then intact.
+  /// Flushes to disk, where that was not done, and puts the file in its place. Throws `io`; unless
+  /// `has_name()`, which a folder that cannot be flushed leaves true, the old file is then intact.
   void commit();
+  /// Whether the file is in its place, also where `commit()` failed after that.
+  bool has_name() const noexcept { return has_name_; }
 
  private:
   void check_cancelled() const;
   void advance(std::uint64_t size);  // what was appended
+  void open_in_place();
   void open_temporary();
   void fail_if_folder_is_at_fault() const;  // by errno
   void give_name();
@@ -64,7 +71,8 @@ class AtomicOutput final : public Sink {
   std::optional<Writeback> writeback_;  // not of a device or pipe
   std::uint64_t end_ = 0;               // of what was appended; where the descriptor stands, too
   bool is_flushed_ = false;
-  bool is_special_ = false;  // a device, pipe or file without a path: no temporary file, nothing to rename
+  bool has_name_ = false;
+  bool is_in_place_ = false;  // written as it comes: no temporary file, nothing to rename
 };
 
 }  // namespace ckpt

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 
+#include "ckpt/core/places.hpp"
 #include "ckpt/core/text.hpp"
 
 namespace ckpt {
@@ -80,6 +81,11 @@ std::vector<Finding> check_catalogue(const Checkpoint& checkpoint,
     findings.push_back(
         {FindingId::cannot_be_delivered, refused.name,
          fmt::format("{} cannot be delivered: {}", printable(refused.name), printable(refused.what))});
+  Unfolding unfolding;
+  for (const Tensor& tensor : checkpoint.tensors)
+    if (const std::string excess = unfolding.excess(tensor); !excess.empty())
+      findings.push_back({FindingId::cannot_be_delivered, tensor.name,
+                          fmt::format("{} cannot be delivered: it {}", printable(tensor.name), excess)});
   // ZeRO-3 leaves parameters of shape [0] behind; buffers may be whole.
   const auto empty = static_cast<std::uint64_t>(
       std::ranges::count_if(checkpoint.tensors, [](const Tensor& t) { return t.elements() == 0; }));

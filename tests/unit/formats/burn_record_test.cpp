@@ -219,7 +219,7 @@ TEST_CASE("what is wrong with a MessagePack record is named with its place") {
       error(map(2) + text("metadata") + map(1) + text("a") + array(1) + nil + text("item") + nil + "xy"),
       Catch::Contains("2 bytes follow it"));
   CHECK_THAT(error(map(2) + text("metadata") + array(0)), Catch::Contains("metadata is not what"));
-  CHECK_THAT(error(record(map(1) + number(1) + nil)), Catch::Contains("a field's name is not what"));
+  CHECK_THAT(error(record(map(1) + number(1) + nil)), Catch::Contains("a field's name is no text"));
   CHECK_THAT(item(parameter("avq43klip2pc6", nil)), Catch::Contains("parameter w has no tensor"));
   CHECK_THAT(item(map(2) + text("bytes") + binary("a") + text("other") + nil),
              Catch::Contains("w is neither a tensor nor a struct"));
@@ -230,9 +230,9 @@ TEST_CASE("what is wrong with a MessagePack record is named with its place") {
   CHECK_THAT(
       item(map(3) + text("dtype") + map(1) + text("QFloat") + nil + shape + text("bytes") + binary("a")),
       Catch::Contains("quantized records"));
-  CHECK_THAT(item(listed(text("a"), 1)), Catch::Contains("holds something that is no number"));
+  CHECK_THAT(item(listed(text("a"), 1)), Catch::Contains(R"(tensor w: "a" is no number)"));
   CHECK_THAT(item(map(2) + text("value") + array(1) + number(1) + text("shape") + array(1) + "\xFF"s),
-             Catch::Contains("a dimension is not what"));
+             Catch::Contains("tensor w: a number of 0 or more is due, -1 is there"));
   CHECK_THAT(item(map(2) + text("shape") + "\xDC\x10\x01"s + std::string(4097, '\1') + text("value") + nil),
              Catch::Contains("tensor w has 4097 dimensions"));
   CHECK_THAT(item(map(3) + text("bytes") + binary("a") + text("dtype") + text("U8") + text("shape") +
@@ -252,10 +252,15 @@ TEST_CASE("what is wrong with a JSON record is named") {
   CHECK(error(R"({"shape":[1],"bytes":"AA"})") == "tensor w: its data is no list");
   CHECK(error(R"({"shape":1,"bytes":[1],"dtype":"U8"})") == "tensor w: its shape is no list");
   CHECK(error(R"({"shape":[1],"bytes":[1],"dtype":{"QFloat":1}})") ==
-        "tensor w: its dtype is not known here");
+        "tensor w: quantized records of burn before 0.22 are not read");
   CHECK(error(R"({"shape":[1],"bytes":[256],"dtype":"U8"})") == "tensor w: 256 is no byte");
   CHECK(error(R"({"shape":[-1],"bytes":[1],"dtype":"U8"})") ==
         "tensor w: a number of 0 or more is due, -1 is there");
+  for (const char* nested : {R"({"value":[[1]],"shape":[1]})", R"({"shape":[[1]],"value":[1]})",
+                             R"({"shape":[1],"value":{"a":1}})", R"({"shape":[1],"value":[1,{}]})",
+                             R"({"id":"avq43klip2pc6","param":{"value":[{}],"shape":[1]}})",
+                             R"({"id":"avq43klip2pc6","param":{"values":[1],"shape":[1]}})"})
+    CHECK_THAT(error(nested), Catch::Contains("w is neither a tensor nor a struct"));
   CHECK(error(R"({"shape":[1],"value":["x"]})") == R"(tensor w: "x" is no number)");
 }
 
@@ -336,7 +341,7 @@ TEST_CASE("lists of a JSON record are entered by position, and what only looks l
   CHECK(error(R"({"shape":[1],"value":[18446744073709551615]})").starts_with("tensor w: "));
   CHECK_THAT(error(R"({"shape":[18446744073709551615],"value":[1]})"),
              Catch::Contains("needs more than can be counted"));
-  CHECK(error(R"({"shape":[1],"bytes":[1]})") == "tensor w: its dtype is not known here");
+  CHECK_THAT(error(R"({"shape":[1],"bytes":[1]})"), Catch::Contains("tensor w has no dtype"));
 }
 
 TEST_CASE("a record that says nothing of its types has burn's defaults") {
@@ -348,4 +353,61 @@ TEST_CASE("a record that says nothing of its types has burn's defaults") {
   const std::string typed = map(1) + text("w") + map(3) + text("dtype") + text("I8") + text("value") +
                             array(1) + number(5) + text("shape") + array(1) + number(1);
   CHECK(numbers<std::int8_t>(record(typed), DType::i8) == std::vector<std::int8_t>{5});
+}
+
+TEST_CASE("a struct may have fields that are called like those of a tensor") {
+  const std::string one = R"({"bytes":[7],"shape":[1],"dtype":"U8"})";
+  const auto names = [](const std::string& item) { return test::names_of(read(json_record(item))); };
+  CHECK(names(R"({"value":{"w":)" + one + R"(},"shape":)" + one + "}") ==
+        std::vector<std::string>{"value.w", "shape"});
+  CHECK(names(R"({"value":[)" + one + "," + one + R"(],"out":)" + one + "}") ==
+        std::vector<std::string>{"value.0", "value.1", "out"});
+  CHECK(names(R"({"bytes":null,"w":)" + one + "}") == std::vector<std::string>{"w"});
+  CHECK(names(R"({"value":[)" + one + "]}") == std::vector<std::string>{"value.0"});
+  const std::string packed = tensor("a", 1, "U8");
+  CHECK(test::names_of(read(record(map(2) + text("value") + map(1) + text("w") + packed + text("out") +
+                                   packed))) == std::vector<std::string>{"value.w", "out"});
+}
+
+TEST_CASE("the fields of a tensor stand in any order, and tensors do not run into each other") {
+  const Checkpoint checkpoint = read(json_record(
+      R"({"a":{"shape":[2],"value":[1.0,2.0]},"b":{"dtype":"U8","shape":[0],"bytes":[]},)"
+      R"("c":{"id":"avq43klip2pc6","param":{"shape":[3],"dtype":"U8","bytes":[ 7 , 8,9]}},"d":{"value":[5],"shape":[1]}})"));
+  CHECK(test::names_of(checkpoint) == std::vector<std::string>{"a", "b", "c", "d"});
+  CHECK(test::values_of<float>(test::gathered(checkpoint.tensors[0])) == std::vector<float>{1, 2});
+  CHECK(test::values_of<std::uint8_t>(test::gathered(checkpoint.tensors[1])).empty());
+  CHECK(test::values_of<std::uint8_t>(test::gathered(checkpoint.tensors[2])) ==
+        std::vector<std::uint8_t>{7, 8, 9});
+  CHECK(checkpoint.tensors[2].param_id == 14101554053607715927U);
+  CHECK(test::values_of<std::int32_t>(test::gathered(checkpoint.tensors[3])) == std::vector<std::int32_t>{5});
+}
+
+TEST_CASE("a list that is longer than the windows it is read in keeps every number") {
+  constexpr int count = 100'000;
+  std::string list;
+  std::vector<std::int32_t> expected;
+  for (int i = 0; i < count; ++i) {
+    expected.push_back(i * 7919 % 100'003);
+    list += (i == 0 ? "" : ",") + std::to_string(expected.back());
+  }
+  CHECK(numbers<std::int32_t>(
+            json_record(R"({"w":{"value":[)" + list + R"(],"shape":[)" + std::to_string(count) + "]}}"),
+            DType::i32) == expected);
+}
+
+TEST_CASE("a JSON record is refused where it stops being one") {
+  const auto error = [](const std::string& bytes) { return message_of([&] { read(bytes); }); };
+  const auto item = [&](const std::string& of) { return error(json_record(of)); };
+  CHECK_THAT(item(R"({"w":1,"w":2})"), Catch::Contains("the key \"w\" stands twice"));
+  CHECK_THAT(item(R"({"w":{"value":[1],"value":[2],"shape":[1]}})"), Catch::Contains("stands twice"));
+  CHECK_THAT(item(R"({"w":{"value":[1,],"shape":[1]}})"), Catch::Contains("not valid JSON: a value is due"));
+  CHECK_THAT(item(R"({"w":{"value":[1e999],"shape":[1]}})"), Catch::Contains("a malformed number"));
+  CHECK_THAT(item(R"({"w":{"bytes":[1.5],"shape":[1],"dtype":"U8"}})"),
+             Catch::Contains("a number of 0 or more is due, 1.5 is there"));
+  CHECK_THAT(item(R"({"w":{"bytes":[null],"shape":[1],"dtype":"U8"}})"), Catch::Contains("null is there"));
+  CHECK_THAT(item("1}"), Catch::Contains("bytes follow it"));
+  const std::string whole = json_record(R"({"w":{"bytes":[7],"shape":[1],"dtype":"U8"}})");
+  for (std::size_t size = 0; size < whole.size(); ++size) CHECK_THROWS_AS(read(whole.substr(0, size)), Error);
+  CHECK(read(whole + "\n").tensors.size() == 1);
+  CHECK_THAT(item(std::string(100'000, '[')), Catch::Contains("nested more than 128 deep"));
 }

@@ -166,6 +166,47 @@ TEST_CASE("an index that names anything but files beside it is refused") {
   }
 }
 
+TEST_CASE("a set that is replaced while it is read is refused") {
+  /// An index that another has taken the name of.
+  class OldIndex final : public ByteSource {
+   public:
+    explicit OldIndex(const std::string& text) : text_(memory_bytes(text)) {}
+    std::uint64_t size() const noexcept override { return text_->size(); }
+    bool is_current() const noexcept override { return false; }
+
+   private:
+    void do_read(std::uint64_t offset, std::span<std::byte> out) const override {
+      text_->read_at(offset, out);
+    }
+    Bytes text_;
+  };
+  class OldInput final : public Input {
+   public:
+    explicit OldInput(const Files& files) : now_(files, index_name, false) {}
+    const std::string& name() const noexcept override { return now_.name(); }
+    Bytes bytes() const override { return std::make_shared<OldIndex>(sound().at(index_name)); }
+    std::vector<std::string> siblings() const override { return now_.siblings(); }
+    std::unique_ptr<Input> open_sibling(std::string_view name) const override {
+      return now_.open_sibling(name);
+    }
+
+   private:
+    FolderInput now_;
+  };
+  const Files files = sound();
+  CHECK(message_of([&] { read_checkpoint(OldInput(files)); }) ==
+        "the set has been replaced while it was read");
+}
+
+TEST_CASE("an incomplete index names the files of both sets") {
+  const Files files{{index_name, index_of_incomplete({second, first})}};
+  const IndexedFiles found = files_of_index(FolderInput(files, index_name, false));
+  CHECK_FALSE(found.is_complete);
+  CHECK(found.names == std::set<std::string>{first, second});
+  const Files whole = sound();
+  CHECK(files_of_index(FolderInput(whole, index_name, false)).is_complete);
+}
+
 TEST_CASE("an index of another shape is refused") {
   Files files = sound();
   for (const char* text : {"[]", "{}", R"({"weight_map":[]})", R"({"weight_map":{}})",
@@ -211,6 +252,7 @@ TEST_CASE("what is wrong with an index is named") {
   CHECK_THAT(with(R"({"weight_map":{"a":"x\u0000y"}})"), Contains("is not the name of a file beside"));
   CHECK_THAT(with(index({{"a", index_name}})), Contains("which is an index itself"));
   CHECK_THAT(with(R"({"weight_map":{}})"), Contains("the weight_map of the index is empty"));
+  CHECK_THAT(with(index_of_incomplete({"a.safetensors"})), Contains("the set is incomplete"));
   for (const char* total : {"\"12\"", "-12", "12.5", "-1.0", "1e300", "9223372036854775808.0"}) {
     const std::string text =
         R"({"weight_map":{"a":"x"},"metadata":{"total_size":)" + std::string(total) + "}}";

@@ -178,7 +178,7 @@ TEST_CASE("links that lead to a dangling link are followed to its end") {
   CHECK(folder.read("inner/target") == "new");
 }
 
-TEST_CASE("a removed file behind a link of the system is added to, the link stays") {
+TEST_CASE("a removed file behind a link of the system is written where it stands, the link stays") {
   const bool is_replacing = GENERATE(true, false);
   const Folder folder;
   const Descriptor removed(::open(folder.path("").c_str(), O_TMPFILE | O_RDWR, 0600));
@@ -208,12 +208,20 @@ TEST_CASE("what this process has opened itself is no output, though /proc names 
   CHECK(folder.names() == Names{"input", "link"});
 }
 
-TEST_CASE("what was handed over is replaced where it has a path") {
+TEST_CASE("what was handed over is written where it stands") {
   const Folder folder;
-  folder.write("given", "old");
-  const Descriptor given(::open(folder.path("given").c_str(), O_RDONLY));
-  write_file(fmt::format("/dev/fd/{}", given.get()), "new", {.replace = true});
-  CHECK(folder.read("given") == "new");
+  folder.write("given", "old and more");
+  const Descriptor given(::open(folder.path("given").c_str(), O_RDWR));
+  REQUIRE(::lseek(given.get(), 4, SEEK_SET) == 4);
+  const std::string path = fmt::format("/dev/fd/{}", given.get());
+  CHECK(is_written_in_place(path));
+  CHECK_FALSE(is_written_in_place(folder.path("given")));
+  write_file(path, "new", {});
+  CHECK(folder.read("given") == "old new more");
+  CHECK(::lseek(given.get(), 0, SEEK_CUR) == 7);
+  const Descriptor read_only(::open(folder.path("given").c_str(), O_RDONLY));
+  CHECK(error_of([&] { write_file(fmt::format("/dev/fd/{}", read_only.get()), "new", {}); }).message() ==
+        fmt::format("cannot be written: descriptor {} is open for reading only", read_only.get()));
 }
 
 TEST_CASE("links in a circle end in an error") {

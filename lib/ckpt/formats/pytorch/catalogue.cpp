@@ -162,7 +162,7 @@ void Walk::spend(std::uint64_t items, std::uint64_t bytes) {
   const std::uint64_t steps = 1 + items + bytes / limits::walk_step_bytes;
   if (steps > steps_left_)
     fail(ErrorKind::corrupt,
-         "shared objects unfold to more than {} places; the file is made to exhaust its reader",
+         "names and shared objects unfold to more than {} places; the file is made to exhaust its reader",
          step_limit(document_.graph));
   steps_left_ -= steps;
 }

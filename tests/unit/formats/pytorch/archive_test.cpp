@@ -142,6 +142,15 @@ TEST_CASE("tensors of a TorchScript archive are named by attribute, constants of
                                  .raw("ub")
                                  .text("k")
                                  .vector("0", 6)
+                                 .text("list")
+                                 .raw("](")
+                                 .vector("0", 2)
+                                 .vector("0", 1)
+                                 .raw("e")
+                                 .text("sizes")
+                                 .raw(
+                                     "](K\x01K\x02"
+                                     "e")
                                  .raw("ub")
                                  .done();
   const Checkpoint checkpoint = read(
@@ -153,6 +162,8 @@ TEST_CASE("tensors of a TorchScript archive are named by attribute, constants of
   REQUIRE(support::names(checkpoint) == Strings{"fc.weight"});
   CHECK(checkpoint.tensors[0].module_class == "torch.nn.modules.linear.Linear");
   CHECK(checkpoint.globals.empty());
+  REQUIRE(checkpoint.notes.size() == 1);
+  CHECK_THAT(checkpoint.notes[0], Contains("3 tensors of modules left out") && Contains("(first: k)"));
 }
 
 TEST_CASE("a zip container that is cut or flipped anywhere gives a catalogue or an error") {

@@ -243,6 +243,9 @@ TEST_CASE("a pickled module is named as its state_dict would be") {
   writer.text("attribute").vector("0", 2).raw("ub");
   const Checkpoint checkpoint = read_pickle(writer);
   CHECK(names(checkpoint) == Strings{"weight", "mean", "fc.weight"});
+  CHECK(checkpoint.notes ==
+        Strings{"2 tensors of modules left out: they are no part of state_dict(), but are held by plain "
+                "attributes or by buffers that are not persistent (first: cache)"});
   CHECK(checkpoint.tensors[1].module_class == "__main__.Net");
   CHECK(checkpoint.tensors[2].module_class == "torch.nn.modules.linear.Linear");
   REQUIRE(checkpoint.roots.size() == 1);
