@@ -9,6 +9,8 @@ namespace {
 constexpr double least_zip_likeness = 0.25;
 // Lists that count down are called so much alike.
 constexpr double least_list_likeness = 0.5;
+// Longer lists have no item of another number for a partner, if they count the same.
+constexpr std::size_t most_crossed = 64;
 // Series, and members of those that may be each other, that are held against each other.
 constexpr std::size_t most_compared = 500'000;
 
@@ -68,8 +70,8 @@ ItemPairs::Form ItemPairs::form_of(const Series& series, const Kinds& kinds) {
   return form;
 }
 
-/// The series that one may be, in order: parts of one item of a list that counts the same on both sides are
-/// parts of that item there.
+/// The series that one may be, in order: parts of one item of a long list that counts the same on both sides
+/// are parts of that item there. In a short one, what two items have in common raises doubts.
 std::vector<const Series*> ItemPairs::partners_of(const Series& source, const Forms& forms,
                                                   bool is_of_one_class) {
   const Form form = form_of(source, lists_.source_kinds);
@@ -79,7 +81,8 @@ std::vector<const Series*> ItemPairs::partners_of(const Series& source, const Fo
     const auto& [other, series] = *each;
     if (is_of_one_class && other.front() != first) break;
     ++compared_;
-    if (std::ranges::equal(form.begin() + 1, form.end(), other.begin() + 1, other.end())) {
+    if (series.size() > most_crossed &&
+        std::ranges::equal(form.begin() + 1, form.end(), other.begin() + 1, other.end())) {
       if (const auto same = series.find(source.fixed); same != series.end()) partners.push_back(same->second);
       continue;
     }
