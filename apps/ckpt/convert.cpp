@@ -1,5 +1,10 @@
+#include <filesystem>
+
 #include "ckpt/codec/json.hpp"
 #include "ckpt/core/text.hpp"
+#include "ckpt/formats/shard_set.hpp"
+#include "ckpt/io/file.hpp"
+#include "ckpt/io/output.hpp"
 #include "ckpt/stages/ties.hpp"
 #include "command.hpp"
 #include "edits.hpp"
@@ -65,21 +70,38 @@ Convert with_learner_epoch(Convert options, std::optional<OutputFolder>& folder)
 /// Beside the input and the state of optimizers and schedulers.
 std::vector<std::string> files_that_are_read(const Convert& options) {
   std::vector<std::string> files = options.stages.files();
-  files.insert(files.end(), {options.stages.like(), options.training.model, options.training.param_names});
+  files.insert(files.end(), {options.training.model, options.training.param_names});
   return files;
+}
+
+std::vector<std::string> outputs_beside(const Convert& options) {
+  return {options.write_modules, options.training.optimizer_out, options.training.scheduler_out};
 }
 
 void require_separate_files(const Convert& options) {
   const TrainingOptions& training = options.training;
-  const std::vector<std::string> beside{options.write_modules, training.optimizer_out,
-                                        training.scheduler_out};
+  const std::vector<std::string> beside = outputs_beside(options);
   std::vector<std::string> outputs{options.output};
   outputs.insert(outputs.end(), beside.begin(), beside.end());
   require_separate({options.input, training.optimizer, training.scheduler}, outputs);
-  if (options.json) require_free_standard_output(outputs);
-  if (options.verify) require_readable_back({options.output, training.optimizer_out, training.scheduler_out});
+  require_unread(files_that_are_read(options), outputs);
   // The target may be replaced by what was made like it, not by a text.
-  require_separate(files_that_are_read(options), beside);
+  require_unread({options.stages.like()}, beside);
+  require_own_stream(outputs, options.json);
+  if (options.verify) require_readable_back({options.output, training.optimizer_out, training.scheduler_out});
+}
+
+/// Throws `usage` for an output beside a set that would be taken for a file of it.
+void require_beside_set(const Convert& options, const Format& format) {
+  for (const std::string& output : outputs_beside(options)) {
+    if (output.empty()) continue;
+    const std::filesystem::path target = output_target(output);
+    const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
+    if (is_same_file(folder, options.output) && belongs_to_set(target.filename().string(), format))
+      throw Error(ErrorKind::usage, "would be taken for a file of the set")
+          .in_file(output)
+          .with_hint("give it another name or folder");
+  }
 }
 
 /// What a set in the folder `path` would replace or remove.
@@ -123,8 +145,9 @@ ExitStatus run(const Convert& given) {
   Checkpoint whole = load(options.input);
   if (shard_limit) {
     std::vector<std::string> read = files_that_are_read(options);
-    read.push_back(options.input);
-    require_separate(read, set_paths(options.output, format));
+    read.insert(read.end(), {options.input, options.stages.like()});
+    require_unread(read, set_paths(options.output, format));
+    require_beside_set(options, format);
   }
   Training training(options.training, whole, stages, format);
   if (shard_limit && training.format().plan != format.plan)

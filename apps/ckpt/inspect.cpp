@@ -298,7 +298,7 @@ ExitStatus run_tensor(const Inspect& options, const Checkpoint& checkpoint, cons
   try {
     if (!options.npy.empty()) {
       require_separate(options.files, {options.npy});
-      if (options.json) require_free_standard_output({options.npy});
+      require_own_stream({options.npy}, options.json);
       write_npy(checkpoint, tensor, options.npy, options.writing, talk);
       if (!options.json) return ExitStatus::done;
     }

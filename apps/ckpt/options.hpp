@@ -37,8 +37,8 @@ class ResourceOptions {
   unsigned threads_ = 0;
 };
 
-/// Accepts a whole number in digits that is at least `least`. By itself CLI11 takes -1 for 2^64 - 1.
-CLI::Validator whole_number(std::uint64_t least);
+/// Accepts a whole number in digits from `least` to `most`. By itself CLI11 takes -1 for 2^64 - 1.
+CLI::Validator whole_number(std::uint64_t least, std::uint64_t most = UINT64_MAX);
 
 /// `5GB`, `500MiB`, `1000`: decimal units as Hugging Face counts them, binary ones with an i. Throws `usage`.
 std::uint64_t parse_size(const std::string& text, std::string_view option);

@@ -75,7 +75,8 @@ bool is_same_place(const std::string& a, const std::string& b) {
   if (is_same_file(a, b)) return true;
   const auto place = [](const std::string& path) {
     std::error_code ignored;
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(output_target(path), ignored),
+                                             ignored);
   };
   return place(a) == place(b);
 }
@@ -114,28 +115,39 @@ void require_readable_back(const std::vector<std::string>& outputs) {
           .with_hint("leave out --verify, or write to a file");
 }
 
-void require_free_standard_output(const std::vector<std::string>& outputs) {
-  struct stat standard{};
-  if (::fstat(STDOUT_FILENO, &standard) != 0 || is_same_file("/dev/stdout", "/dev/null")) return;
-  for (const std::string& output : outputs) {
-    struct stat status{};
-    if (!output.empty() && ::stat(output.c_str(), &status) == 0 && status.st_dev == standard.st_dev &&
-        status.st_ino == standard.st_ino)
-      throw Error(ErrorKind::usage, "the report goes to standard output, so that both would be mixed")
-          .in_file(output)
-          .with_hint("write to a file");
-  }
+void require_own_stream(const std::vector<std::string>& outputs, bool reports) {
+  const auto require_other = [&](int stream, const char* what) {
+    struct stat standard{};
+    struct stat nowhere{};
+    if (::fstat(stream, &standard) != 0 || ::stat("/dev/null", &nowhere) != 0) return;
+    if (standard.st_dev == nowhere.st_dev && standard.st_ino == nowhere.st_ino) return;
+    for (const std::string& output : outputs) {
+      struct stat status{};
+      if (!output.empty() && ::stat(output.c_str(), &status) == 0 && status.st_dev == standard.st_dev &&
+          status.st_ino == standard.st_ino)
+        throw Error(ErrorKind::usage, fmt::format("{}, so that both would be mixed", what))
+            .in_file(output)
+            .with_hint("write to a file");
+    }
+  };
+  if (reports) require_other(STDOUT_FILENO, "the report goes to standard output");
+  require_other(STDERR_FILENO, "messages go to standard error");
+}
+
+void require_unread(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
+  for (const std::string& output : outputs)
+    if (!output.empty() && !is_device(output))
+      for (const std::string& input : inputs) require_other_file(input, output);
 }
 
 void require_separate(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
+  require_unread(inputs, outputs);
   for (auto output = outputs.begin(); output != outputs.end(); ++output) {
     if (output->empty()) continue;
     if (*output == "-")
       throw Error(ErrorKind::usage, "an output is named; `-` is standard input only")
           .with_hint("/dev/stdout is standard output");
     if (is_same_file(*output, "/dev/null")) continue;
-    if (!is_device(*output))
-      for (const std::string& input : inputs) require_other_file(input, *output);
     const auto same = std::find_if(outputs.begin(), output, [&](const std::string& earlier) {
       return !earlier.empty() && is_same_place(earlier, *output);
     });

@@ -9,9 +9,12 @@ namespace ckpt {
 /// any file that belongs to it), or as an output before it. Empty names and /dev/null are skipped.
 void require_separate(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
 
-/// Throws `usage` when an output is what standard output is, unless that takes everything in silence. For
-/// runs that print a report there.
-void require_free_standard_output(const std::vector<std::string>& outputs);
+/// Throws `usage` when an output is what is read, as above.
+void require_unread(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
+
+/// Throws `usage` when an output is what standard error is, where messages go, or, for a run that `reports`
+/// there, what standard output is; unless that takes everything in silence.
+void require_own_stream(const std::vector<std::string>& outputs, bool reports);
 
 /// Throws `usage` for a device or a pipe, which --verify cannot read back. Empty names are skipped.
 void require_readable_back(const std::vector<std::string>& outputs);

@@ -241,8 +241,8 @@ ExitStatus run(const Remap& options) {
     return infer(options, stages, talk);
   }
   require_separate({options.input, options.map}, {options.output, options.map_out});
-  require_separate(options.stages.files(), {options.map_out});
-  if (options.json || options.output.empty()) require_free_standard_output({options.output, options.map_out});
+  require_unread(options.stages.files(), {options.output, options.map_out});
+  require_own_stream({options.output, options.map_out}, options.json || options.output.empty());
   if (options.output.empty()) {
     const Prepared prepared = prepare_names(options, stages, talk);
     print_warnings(prepared, talk);

@@ -54,20 +54,21 @@ std::uint64_t parse_memory(const std::string& text) {
 
 }  // namespace
 
-CLI::Validator whole_number(std::uint64_t least) {
-  return {[least](const std::string& text) {
+CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
+  return {[least, most](const std::string& text) {
             std::uint64_t number = 0;
             const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-            const bool is_right = error == std::errc() && end == text.data() + text.size() && number >= least;
-            return is_right ? std::string()
-                            : fmt::format("`{}` is no whole number from {}", printable(text), least);
+            if (error == std::errc() && end == text.data() + text.size() && number >= least && number <= most)
+              return std::string();
+            return fmt::format("`{}` is no whole number from {}{}", printable(text), least,
+                               most == UINT64_MAX ? "" : fmt::format(" to {}", most));
           },
           ""};
 }
 
 void ResourceOptions::add(CLI::App& app) {
   app.add_option("--threads", threads_, "Threads that read and compute (as many as there are processors)")
-      ->check(CLI::Range(1U, 1024U));
+      ->check(whole_number(1, 1024));
   app.add_option("--memory", memory_, "What all buffers may take together (64MiB; at least 1MiB)")
       ->type_name("SIZE")
       ->each([](const std::string& size) { static_cast<void>(parse_memory(size)); });

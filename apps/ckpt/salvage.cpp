@@ -43,7 +43,7 @@ ExitStatus run_salvage(const SalvageOptions& options) {
     throw Error(ErrorKind::usage,
                 "--salvage wants a file; where standard input ends says nothing of where it should");
   require_separate({options.input}, {options.output});
-  require_free_standard_output({options.output});
+  require_own_stream({options.output}, true);
 
   Salvaged salvaged = salvage(*open_input(options.input));
   const std::uint64_t whole = salvaged.checkpoint.tensors.size();

@@ -117,12 +117,10 @@ std::vector<std::string> give_names(const ShardSet& set,
     if (!set.index.empty()) outputs.back()->commit();
     else if (marker) marker->remove();
   } catch (Error& error) {
-    const auto named =
-        std::ranges::count_if(outputs, &AtomicOutput::has_name, [](const auto& o) -> auto& { return *o; });
-    if (named == 0) {
-      if (marker) marker->undo();
-      throw;
-    }
+    const auto named = static_cast<std::size_t>(
+        std::ranges::count_if(outputs, &AtomicOutput::has_name, [](const auto& o) -> auto& { return *o; }));
+    if (named == 0 && marker) marker->undo();
+    if (named == 0 || (named == outputs.size() && !set.index.empty())) throw;
     throw error
         .in(fmt::format("{} of {} files of the set were put in their places, then", named, outputs.size()))
         .with_hint("the set is a mixture now, and refused as one: write it again with --force");
@@ -170,8 +168,12 @@ EarlierSet find_earlier_set(const std::string& path, const Format& format) {
   for (const std::string& name : folder->siblings()) {
     if (!belongs_to_set(name, format)) {
       if (is_index_name(name)) refuse(name, "is the index of another set");
+      if (set.stranger.empty() && format_for_extension(name) != nullptr) set.stranger = name;
       continue;
     }
+    // What a link leads to may be part of other sets too, as in a cache of downloads.
+    if (::lstat((path + "/" + name).c_str(), &status) == 0 && S_ISLNK(status.st_mode))
+      refuse(name, "is a link");
     set.files.push_back(name);
     if (!is_index_name(name)) continue;
     try {
@@ -205,6 +207,13 @@ Written write_set(const Prepared& prepared, const Format& format, const std::str
                   fmt::format("already holds {}; nothing was changed", printable(earlier.files.front())))
           .in_file(path)
           .with_hint("--force replaces the set");
+    if (set.index.empty() && !earlier.stranger.empty())
+      throw Error(ErrorKind::io,
+                  fmt::format("holds {}; beside it a set of one file, which has no index, could not be told "
+                              "by its folder; nothing was changed",
+                              printable(earlier.stranger)))
+          .in_file(path)
+          .with_hint("move it away, or write the set into another folder");
     return earlier;
   };
   const EarlierSet earlier = look();
@@ -229,9 +238,12 @@ Written write_set(const Prepared& prepared, const Format& format, const std::str
     for (const CastReport& report : casts)
       written.casts.push_back({first + report.tensor, report.statistics});
     first += set.shards[i].checkpoint.tensors.size();
+    outputs.back()->flush();
   }
-  if (!set.index.empty()) open(set.index_name).write(as_bytes(set.index));
-  for (const auto& output : outputs) output->flush();
+  if (!set.index.empty()) {
+    open(set.index_name).write(as_bytes(set.index));
+    outputs.back()->flush();
+  }
   // All is on disk; what is left is giving names, which neither a signal nor a full disk stops. Another
   // conversion may have written a set here meanwhile.
   const FolderLock lock(path);

@@ -25,13 +25,14 @@ class OutputFolder {
 /// The files that a set written into a folder takes the place of.
 struct EarlierSet {
   std::vector<std::string> files;
-  bool is_complete = true;  ///< false where writing it was cut short, or is under way
+  bool is_complete = true;    ///< false where writing it was cut short, or is under way
+  std::string stranger = {};  ///< another checkpoint that lies there, if any
 };
 
 /// Of the folder `path`: what the index there names and the index itself, or, where there is none, all that
 /// is named like files of a set of `format`. Throws `io` for one named so that is not in the index: nobody
-/// knows whose it is, and beside the new set some readers would take it for all of the model; also for the
-/// index of a set of another format.
+/// knows whose it is, and beside the new set some readers would take it for all of the model; for a link,
+/// whose target may be part of other sets; and for the index of a set of another format.
 EarlierSet find_earlier_set(const std::string& path, const Format& format);
 
 /// Writes `prepared` as a sharded set into the folder `path`, which is made where it is missing. Every file

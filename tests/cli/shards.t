@@ -107,8 +107,8 @@ ckpt: room/model.safetensors: the output is the same file as the input room/mode
 hint: write to another name, then rename it
 [2]
 $ ln -sf ../whole.safetensors room/model.safetensors && ckpt convert whole.safetensors room --shard-size 800 --force
-ckpt: room/model.safetensors: the output is the same file as the input whole.safetensors
-hint: write to another name, then rename it
+ckpt: room: holds model.safetensors, which is a link; nothing was changed
+hint: move it away, or write the set into another folder
 [2]
 $ cp --remove-destination whole.safetensors room/model.safetensors
 $ ckpt convert whole.safetensors room --shard-size 800 --force && ls room
@@ -131,3 +131,15 @@ $ rm room/model-00001-of-00009.safetensors && ckpt convert whole.safetensors roo
  ],
 $ ls room
 model.safetensors
+
+# A set of one file has no index: beside another checkpoint nobody could tell which is meant. An output beside a set is
+# none of its files.
+$ mkdir beside && cp whole.safetensors beside/other.safetensors
+$ ckpt convert whole.safetensors beside --shard-size 1GB
+ckpt: beside: holds other.safetensors; beside it a set of one file, which has no index, could not be told by its folder; nothing was changed
+hint: move it away, or write the set into another folder
+[2]
+$ ckpt convert whole.safetensors set --to safetensors --shard-size 800 --force --write-modules set/model.safetensors
+ckpt: set/model.safetensors: would be taken for a file of the set
+hint: give it another name or folder
+[2]

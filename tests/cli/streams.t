@@ -103,3 +103,23 @@ $ mkfifo pipe && ckpt convert testdata/burnpack/net.bpk pipe --to burnpack --ver
 ckpt: pipe: --verify reads the output back, which a device or a pipe cannot give
 hint: leave out --verify, or write to a file
 [2]
+
+# Two outputs may be one file through a link that dangles yet; what is read for a conversion is not its output; messages
+# have standard error for themselves.
+$ ln -s later.bpk link.bpk
+$ ckpt convert testdata/pytorch/training.pt link.bpk --optimizer-out later.bpk --force
+ckpt: later.bpk: would be written twice, as link.bpk too
+hint: give each output a name of its own
+[2]
+$ echo '^a => b' > some.rules
+$ ckpt convert testdata/pytorch/net.pt some.rules --to safetensors --remap some.rules --force
+ckpt: some.rules: the output is the same file as the input some.rules
+hint: write to another name, then rename it
+[2]
+$ ckpt convert testdata/pytorch/net.pt /dev/stderr --to safetensors 2> messages; cat messages
+ckpt: /dev/stderr: messages go to standard error, so that both would be mixed
+hint: write to a file
+$ ckpt convert testdata/pytorch/net.pt net.bpk --threads 0x4
+ckpt: --threads: `0x4` is no whole number from 1 to 1024
+hint: ckpt convert --help
+[2]

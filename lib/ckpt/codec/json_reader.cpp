@@ -6,6 +6,7 @@
 
 #include "ckpt/codec/json.hpp"
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
 
 namespace ckpt {
@@ -114,6 +115,8 @@ std::string JsonReader::string() {
   bool is_plain = true;
   take_while([&](int c) {
     if (c == '"' && !is_escaped) return false;
+    if (token_.size() == limits::record_text)
+      fail_at(start, fmt::format("a text of more than {} bytes", limits::record_text));
     is_escaped = c == '\\' && !is_escaped;
     is_plain = is_plain && c != '\\' && c >= ' ';
     return true;

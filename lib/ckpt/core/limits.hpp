@@ -26,6 +26,8 @@
     "Nesting of JSON, CBOR and MessagePack: serde's own limit, far above what any writer makes.")            \
   X(u64, json_record, 1ULL << 30, "bytes",                                                                   \
     "The text of a JSON record of burn: reading takes little memory, but half a minute, and gzip hides it.") \
+  X(u64, record_text, 16ULL << 20, "bytes",                                                                  \
+    "One text or key of a JSON record of burn: names, which are short.")                                     \
   X(unsigned, pickle_nesting, 1000, "levels",                                                                \
     "Nesting of pickled containers and modules: Python's default recursion limit is 1000.")                  \
   X(u64, pickle_bytes, 256ULL << 20, "bytes",                                                                \

@@ -98,18 +98,24 @@ std::string Unfolding::excess(const Tensor& tensor) {
   for (const Tensor& piece : tensor.pieces)
     if (std::string why = excess(piece); !why.empty()) return why;
   if (!tensor.view.source) return {};
-  std::uint64_t& before = bytes_[tensor.view.source.get()];
   const std::uint64_t stored = tensor.view.source->size();
+  std::uint64_t& before = bytes_[tensor.view.source.get()];
   const std::uint64_t all = checked_add(before, tensor.byte_size()).value_or(UINT64_MAX);
-  if (all <= limits::repeated_bytes || all / limits::repetition <= stored) {
-    before = all;
-    return {};
-  }
-  if (repeats_too_much(tensor))
-    return fmt::format("repeats {} of data until it is {}", human_size(stored),
-                       human_size(tensor.byte_size()));
-  return fmt::format("repeats, with the tensors before it, {} of data until they are {}", human_size(stored),
-                     human_size(all));
+  const bool was_repeated = before / limits::repetition > stored;
+  const bool is_repeated = all / limits::repetition > stored;
+  const std::uint64_t unfolded =
+      is_repeated ? checked_add(unfolded_ - (was_repeated ? before : 0), all).value_or(UINT64_MAX) : 0;
+  if (unfolded > limits::repeated_bytes)
+    return repeats_too_much(tensor)
+               ? fmt::format("repeats {} of data until it is {}", human_size(stored),
+                             human_size(tensor.byte_size()))
+               : fmt::format("repeats, with the tensors before it, {} of data until they are {}",
+                             human_size(stored_ + (was_repeated ? 0 : stored)), human_size(unfolded));
+  before = all;
+  if (!is_repeated) return {};
+  unfolded_ = unfolded;
+  if (!was_repeated) stored_ += stored;
+  return {};
 }
 
 }  // namespace ckpt

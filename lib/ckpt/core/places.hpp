@@ -23,17 +23,19 @@ struct StorageUse {
 /// Adds up over every source that some tensor views. A tensor that skips elements counts those it has.
 StorageUse storage_use(const std::vector<Tensor>& tensors);
 
-/// Adds up to what the tensors of each storage unfold: a few bytes of views can repeat a few bytes of data
-/// until they are terabytes, in one tensor or in many.
+/// Adds up to what tensors unfold storages that they repeat (`limits::repetition`): a few bytes of views can
+/// make terabytes of a few bytes of data, in one tensor or in many, of one storage or of many.
 class Unfolding {
  public:
-  /// Counts a tensor. Where those of its storage are now so much larger than what is stored that going through
-  /// them says nothing more (`limits::repeated_bytes`, `limits::repetition`), says so in the words that follow
-  /// `it`: `repeats 4 B of data until it is 4.00 TiB`. Empty otherwise; the tensor is then counted.
+  /// Counts a tensor. Where all such are now larger than anybody should go through
+  /// (`limits::repeated_bytes`), says so in the words that follow `it`: `repeats 4 B of data until it is
+  /// 4.00 TiB`. Empty otherwise; the tensor is then counted.
   std::string excess(const Tensor& tensor);
 
  private:
-  std::unordered_map<const ByteSource*, std::uint64_t> bytes_;
+  std::unordered_map<const ByteSource*, std::uint64_t> bytes_;  ///< of all tensors of each storage
+  std::uint64_t unfolded_ = 0;  ///< bytes of the tensors of storages that are repeated so often …
+  std::uint64_t stored_ = 0;    ///< … and of these storages
 };
 
 }  // namespace ckpt

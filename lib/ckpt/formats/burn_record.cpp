@@ -192,6 +192,7 @@ class NumberPacker {
       case DType::f64:
         return put(static_cast<double>(number));
       case DType::f32:
+        if (std::isfinite(number) && std::isinf(static_cast<float>(number))) refuse(number);
         return put(static_cast<float>(number));
       case DType::boolean:
         return put_integer<bool>(number);
@@ -224,10 +225,13 @@ class NumberPacker {
  private:
   template <typename Integer> void put_integer(long double number) {
     using Limits = std::numeric_limits<Integer>;
-    if (!(number >= Limits::min() && number <= Limits::max()) || number != std::trunc(number))
-      fail(ErrorKind::corrupt, "tensor {}: {} is no number of {}", printable(name_),
-           static_cast<double>(number), ckpt::name(dtype_));
+    if (!(number >= Limits::min() && number <= Limits::max()) || number != std::trunc(number)) refuse(number);
     put(static_cast<Integer>(number));
+  }
+
+  [[noreturn]] void refuse(long double number) const {
+    fail(ErrorKind::corrupt, "tensor {}: {} is no number of {}", printable(name_),
+         static_cast<double>(number), ckpt::name(dtype_));
   }
 
   void flush() {

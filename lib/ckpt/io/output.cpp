@@ -77,8 +77,10 @@ Descriptor take_over(int number) {
   return descriptor;
 }
 
-/// The path with symbolic links of the last component followed; where they dangle, what the last one names.
-std::string follow_links(std::string path) {
+}  // namespace
+
+std::string output_target(const std::string& given) {
+  std::string path = given;
   while (true) {
     char resolved[PATH_MAX];
     if (::realpath(path.c_str(), resolved)) return resolved;
@@ -89,8 +91,6 @@ std::string follow_links(std::string path) {
     path = *next;
   }
 }
-
-}  // namespace
 
 bool is_written_in_place(const std::string& path) {
   struct stat status{};
@@ -106,7 +106,7 @@ AtomicOutput::AtomicOutput(std::string path, Options options)
       is_in_place_ = true;
       return;
     }
-    target_ = follow_links(path_);
+    target_ = output_target(path_);
     folder_ = folder_of(target_);
     struct stat status{};
     const bool exists = ::stat(target_.c_str(), &status) == 0;
@@ -257,6 +257,7 @@ void AtomicOutput::give_name() {
 void AtomicOutput::flush() {
   try {
     check_cancelled();
+    writeback_.reset();  // its thread has nothing left to do
     if (!is_in_place_ && ::fsync(descriptor_.get()) != 0) fail_with_errno("cannot be flushed to disk");
     check_cancelled();
     is_flushed_ = true;

@@ -15,6 +15,9 @@ namespace ckpt {
 /// the like lead to.
 bool is_written_in_place(const std::string& path);
 
+/// Where an output to this path goes: links of the last component followed, also where they dangle.
+std::string output_target(const std::string& path);
+
 /// An output file that is there whole or not at all.
 ///
 /// The bytes go to a file without a name in the target's folder (or, where the filesystem has no such

@@ -53,7 +53,8 @@ TEST_CASE("one tensor or many of one storage may repeat its data only so far") {
   CHECK(one.excess(view_of(storage, "whole limit", {4 * quarter}, {0})).empty());
   CHECK(Unfolding().excess(view_of(storage, "more", {4 * quarter + 1}, {0})) ==
         "repeats 4 B of data until it is 1.00 GiB");
-  CHECK(one.excess(view_of(storage_of(1), "another storage", {4 * quarter}, {0})).empty());
+  const Bytes another = storage_of(1);
+  CHECK(one.excess(view_of(another, "another storage", {1, 1}, {0, 0})).empty());
   CHECK(one.excess(view_of(storage, "nothing", {0}, {1})).empty());
   CHECK(one.excess(view_of(storage, "more", {quarter}, {0})) ==
         "repeats, with the tensors before it, 4 B of data until they are 1.25 GiB");
@@ -62,6 +63,16 @@ TEST_CASE("one tensor or many of one storage may repeat its data only so far") {
   for (int i = 0; i < 4; ++i) CHECK(many.excess(view_of(storage, "n", {quarter}, {0})).empty());
   CHECK_FALSE(many.excess(view_of(storage, "fifth", {quarter}, {0})).empty());
   CHECK_FALSE(many.excess(view_of(storage, "sixth", {quarter}, {0})).empty());
+
+  // A little of many storages is as much.
+  Unfolding small;
+  std::vector<Bytes> storages;
+  for (int i = 0; i < 6; ++i) storages.push_back(storage_of(1));
+  for (int i = 0; i < 4; ++i)
+    CHECK(small.excess(view_of(storages[static_cast<std::size_t>(i)], "n", {quarter}, {0})).empty());
+  CHECK(small.excess(view_of(storages[4], "fifth", {quarter}, {0})) ==
+        "repeats, with the tensors before it, 20 B of data until they are 1.25 GiB");
+  CHECK(small.excess(view_of(storages[5], "plain", {1}, {1})).empty());
 
   // 2 MiB that are unfolded to a thousand times as much.
   const Bytes large = storage_of(1U << 19U);

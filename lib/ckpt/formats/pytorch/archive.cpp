@@ -260,6 +260,14 @@ Opened open_archive(const Bytes& source, Damage damage) {
   if (archive.find(top + "constants.pkl") != nullptr) {
     out.container = "torchscript";
     out.script_members = read_script_members(archive, top);
+    const auto constants = std::ranges::count_if(archive.members(), [&](const zip::Member& member) {
+      return member.name.starts_with(top + "constants/");
+    });
+    if (constants != 0)
+      out.notes.push_back(
+          fmt::format("{} tensor{} of constants.pkl left out: constants of the program, no part "
+                      "of state_dict()",
+                      constants, constants == 1 ? "" : "s"));
   } else {
     out.container = "zip";
   }
