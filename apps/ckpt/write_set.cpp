@@ -225,13 +225,15 @@ Written write_set(const Prepared& prepared, const Format& format, const std::str
   const Resources resources = options.resources.parse();
   const Interruptible guard;
   std::vector<std::unique_ptr<AtomicOutput>> outputs;
-  const auto open = [&](const std::string& name) -> AtomicOutput& {
-    outputs.push_back(std::make_unique<AtomicOutput>(path + "/" + name, guard.output_options(true)));
+  const auto open = [&](const std::string& name, bool replace) -> AtomicOutput& {
+    outputs.push_back(std::make_unique<AtomicOutput>(path + "/" + name, guard.output_options(replace)));
     return *outputs.back();
   };
+  // Where nothing may be replaced, a file that appears in the last moment is not replaced either.
+  const bool replaces = options.force || !earlier.is_complete;
   std::size_t first = 0;  // of the shard, among all tensors
   for (std::size_t i = 0; i < set.shards.size(); ++i) {
-    Progress progress(open(set.shards[i].file_name), plans[i].size, talk);
+    Progress progress(open(set.shards[i].file_name, replaces), plans[i].size, talk);
     const std::vector<CastReport> casts =
         emit_output(plans[i], set.shards[i].checkpoint, progress, resources);
     if (!options.allow_overflow) require_no_overflow(casts, set.shards[i].checkpoint);
@@ -241,7 +243,7 @@ Written write_set(const Prepared& prepared, const Format& format, const std::str
     outputs.back()->flush();
   }
   if (!set.index.empty()) {
-    open(set.index_name).write(as_bytes(set.index));
+    open(set.index_name, true).write(as_bytes(set.index));  // the marker stands there
     outputs.back()->flush();
   }
   // All is on disk; what is left is giving names, which neither a signal nor a full disk stops. Another

@@ -111,6 +111,10 @@ $ ckpt convert testdata/pytorch/training.pt link.bpk --optimizer-out later.bpk -
 ckpt: later.bpk: would be written twice, as link.bpk too
 hint: give each output a name of its own
 [2]
+$ ln -s circle circle
+$ ckpt convert testdata/pytorch/training.pt model.bpk --optimizer-out circle
+ckpt: circle: cannot be written: Too many levels of symbolic links
+[2]
 $ echo '^a => b' > some.rules
 $ ckpt convert testdata/pytorch/net.pt some.rules --to safetensors --remap some.rules --force
 ckpt: some.rules: the output is the same file as the input some.rules

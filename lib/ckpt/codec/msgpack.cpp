@@ -6,6 +6,7 @@
 
 #include "ckpt/core/checked.hpp"
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
 
 // https://github.com/msgpack/msgpack/blob/master/spec.md; all numbers are big-endian.
@@ -46,6 +47,9 @@ void MsgpackReader::begin(Item& item, Kind kind, std::uint64_t count) {
       return need(2 * count, item.offset);  // counts are at most 32 bits wide
     case Kind::text: {
       need(count, item.offset);
+      if (count > limits::record_text)
+        fail(ErrorKind::corrupt, "offset {}: a text of {} bytes; {} are the limit", item.offset, count,
+             limits::record_text);
       std::vector<std::byte> text(count);
       read(text);
       item.text = as_text(text);

@@ -27,7 +27,7 @@
   X(u64, json_record, 1ULL << 30, "bytes",                                                                   \
     "The text of a JSON record of burn: reading takes little memory, but half a minute, and gzip hides it.") \
   X(u64, record_text, 16ULL << 20, "bytes",                                                                  \
-    "One text or key of a JSON record of burn: names, which are short.")                                     \
+    "One text or key of an old record of burn: names, which are short.")                                     \
   X(unsigned, pickle_nesting, 1000, "levels",                                                                \
     "Nesting of pickled containers and modules: Python's default recursion limit is 1000.")                  \
   X(u64, pickle_bytes, 256ULL << 20, "bytes",                                                                \
@@ -55,7 +55,7 @@
   X(u64, inflate_ratio, 1032, "times",                                                                       \
     "Growth of a deflated member when it is unfolded: deflate itself cannot do more than 1032.")             \
   X(u64, repeated_bytes, 1ULL << 30, "bytes",                                                                \
-    "Tensors that repeat what one storage holds: far more of them is listed, not read or written.")          \
+    "All tensors of storages that are repeated so often (below): more is listed, not read or written.")      \
   X(u64, repetition, 1024, "times",                                                                          \
     "Times the size of a storage that larger tensors of it may have: an expanded view costs a few bytes.")   \
   X(u64, dimensions, 4096, "dimensions",                                                                     \

@@ -84,7 +84,8 @@ std::string output_target(const std::string& given) {
   while (true) {
     char resolved[PATH_MAX];
     if (::realpath(path.c_str(), resolved)) return resolved;
-    if (errno == ELOOP || errno == ENAMETOOLONG) fail_with_errno("cannot be written");
+    if (errno == ELOOP || errno == ENAMETOOLONG)
+      throw Error(ErrorKind::io, fmt::format("cannot be written: {}", std::strerror(errno))).in_file(given);
     if (::access(path.c_str(), F_OK) == 0) return path;  // a pipe of another process has a link, but no path
     const std::optional<std::string> next = linked(path);
     if (!next) return path;

@@ -15,7 +15,8 @@ namespace ckpt {
 /// the like lead to.
 bool is_written_in_place(const std::string& path);
 
-/// Where an output to this path goes: links of the last component followed, also where they dangle.
+/// Where an output to this path goes: links of the last component followed, also where they dangle. Throws
+/// `io`, naming the path, where they lead in a circle.
 std::string output_target(const std::string& path);
 
 /// An output file that is there whole or not at all.

@@ -2,7 +2,9 @@
 
 #include <catch2/catch.hpp>
 
+#include "ckpt/codec/msgpack.hpp"
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/limits.hpp"
 #include "support/errors.hpp"
 
 using namespace ckpt;
@@ -149,4 +151,19 @@ TEST_CASE("what is no JSON is refused where it is seen") {
                }),
                Catch::Contains("not valid JSON"));
   }
+}
+
+TEST_CASE("a text of a record has a limit, in either encoding") {
+  const std::string longest(limits::record_text, 'x');
+  JsonReader json(memory_bytes('"' + longest + '"'));
+  CHECK(json.next().text.size() == limits::record_text);
+  CHECK_THAT(message_of([&] { JsonReader(memory_bytes('"' + longest + "x\"")).next(); }),
+             Catch::Contains("a text of more than 16777216 bytes"));
+  // str 32, with its length in four bytes
+  MsgpackReader msgpack(memory_bytes(std::string("\xDB\x01\x00\x00\x00", 5) + longest));
+  CHECK(msgpack.next().text.size() == limits::record_text);
+  CHECK_THAT(message_of([&] {
+               MsgpackReader(memory_bytes(std::string("\xDB\x01\x00\x00\x01", 5) + longest + "x")).next();
+             }),
+             Catch::Contains("a text of 16777217 bytes; 16777216 are the limit"));
 }
