@@ -310,8 +310,9 @@ class Harness:
         if ended.status == job.status:
             if set(states.values()) - {"new"}:
                 faults.append(f"status {job.status}, and outputs: {states}")
-            if job.older_set and set(now) - set(job.expected):
-                faults.append(f"status {job.status}, and of the older set there is left {set(now) - set(job.expected)}")
+            left = set(now) & set(old) - set(job.expected)
+            if left:
+                faults.append(f"status {job.status}, and of what was there before there is left {left}")
             if self.anonymous(ended.stdout, out) != job.stdout:
                 faults.append(f"status {job.status}, and another answer on standard output")
         if ended.status == 2 and needs_message:
