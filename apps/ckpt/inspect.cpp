@@ -240,23 +240,22 @@ void print_document(const std::string& file, const Checkpoint& checkpoint, const
     if (options.sha256) header.emplace_back("sha256"), right.push_back(false);
     header.emplace_back(""), right.push_back(false);
     Table table(right);
-    table.add(header);
+    table.add_row(header);
     const std::vector<std::size_t> same = first_at_same_place(checkpoint.tensors);
     Digester digest;
     Unfolding unfolding;
     for (std::size_t i = 0; i < same.size(); ++i) {
       const Tensor& tensor = checkpoint.tensors[i];
-      std::vector<std::string> row{printable(tensor.name), std::string(name(tensor.dtype)),
-                                   to_string(tensor.shape), human_size(tensor.byte_size())};
-      if (has_ids) row.push_back(tensor.param_id ? param_id_text(*tensor.param_id) : "");
+      table.add(printable(tensor.name)).add(name(tensor.dtype)).add(to_string(tensor.shape));
+      table.add(human_size(tensor.byte_size()));
+      if (has_ids) table.add(tensor.param_id ? param_id_text(*tensor.param_id) : "");
       if (options.sha256)
-        row.push_back(unfolding.excess(tensor).empty() ? digest(tensor) : "(repeats its data too often)");
-      row.push_back(same[i] != i ? "= " + printable(shortened(checkpoint.tensors[same[i]].name))
-                    : !tensor.quantization.empty() ? printable(tensor.quantization)
-                                                   : "");
-      table.add(row);
+        table.add(unfolding.excess(tensor).empty() ? digest(tensor) : "(repeats its data too often)");
+      table.add(same[i] != i ? "= " + printable(shortened(checkpoint.tensors[same[i]].name))
+                             : printable(tensor.quantization));
     }
-    fmt::print("\n{}", table.text());
+    fmt::print("\n");
+    table.print();
   }
 
   std::vector<std::vector<std::string>> rows;

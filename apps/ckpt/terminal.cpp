@@ -61,39 +61,57 @@ constexpr std::size_t widest = 100;
 Table::Table(std::vector<bool> right, std::string_view indent)
     : right_(std::move(right)), indent_(indent), widths_(right_.size()) {}
 
-void Table::add(const std::vector<std::string>& row) {
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    widths_[i] = std::max(widths_[i], std::min(width(row[i]), widest));
-    cells_ += row[i];
-    ends_.push_back(cells_.size());
+Table& Table::add(std::string_view cell) {
+  std::size_t& column = widths_[cells_.size() % widths_.size()];
+  text_ += cell;
+  cells_.push_back({text_.size(), width(cell)});
+  column = std::max(column, std::min(cells_.back().width, widest));
+  return *this;
+}
+
+void Table::add_row(const std::vector<std::string>& row) {
+  for (std::size_t i = 0; i < right_.size(); ++i) add(i < row.size() ? std::string_view(row[i]) : "");
+}
+
+void Table::append_line(std::size_t first, std::string& out) const {
+  const std::size_t line = out.size();
+  std::size_t begin = first == 0 ? 0 : cells_[first - 1].end;
+  out += indent_;
+  for (std::size_t i = 0; i < right_.size(); ++i) {
+    const Cell& cell = cells_[first + i];
+    const std::size_t padding = widths_[i] - std::min(cell.width, widths_[i]);
+    if (i > 0) out += "  ";
+    if (right_[i]) out.append(padding, ' ');
+    out.append(text_, begin, cell.end - begin);
+    if (!right_[i]) out.append(padding, ' ');
+    begin = cell.end;
   }
-  rows_.push_back(ends_.size());
+  out.resize(std::max(line, out.find_last_not_of(' ') + 1));
+  out += '\n';
 }
 
 std::string Table::text() const {
   std::string out;
-  std::size_t cell = 0;
-  std::size_t begin = 0;
-  for (const std::size_t row_end : rows_) {
-    out += indent_;
-    for (std::size_t i = 0; cell < row_end; ++i, ++cell) {
-      const std::string_view text = std::string_view(cells_).substr(begin, ends_[cell] - begin);
-      begin = ends_[cell];
-      const std::size_t padding = widths_[i] - std::min(width(text), widths_[i]);
-      if (i > 0) out += "  ";
-      if (right_[i]) out.append(padding, ' ') += text;
-      else (out += text).append(padding, ' ');
-    }
-    out.erase(out.find_last_not_of(' ') + 1);
-    out += '\n';
-  }
+  for (std::size_t first = 0; first < cells_.size(); first += right_.size()) append_line(first, out);
   return out;
+}
+
+void Table::print() const {
+  constexpr std::size_t part = 64U << 10U;
+  std::string out;
+  for (std::size_t first = 0; first < cells_.size(); first += right_.size()) {
+    append_line(first, out);
+    if (out.size() < part) continue;
+    fmt::print("{}", out);
+    out.clear();
+  }
+  fmt::print("{}", out);
 }
 
 std::string format_table(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right,
                          std::string_view indent) {
   Table table(right, indent);
-  for (const auto& row : rows) table.add(row);
+  for (const auto& row : rows) table.add_row(row);
   return table.text();
 }
 

@@ -56,16 +56,28 @@ void print_json(const Value& document);
 class Table {
  public:
   explicit Table(std::vector<bool> right, std::string_view indent = "");
-  void add(const std::vector<std::string>& row);
+  /// The next cell; a row ends with its last column.
+  Table& add(std::string_view cell);
+  /// A row of which columns at the end may be missing.
+  void add_row(const std::vector<std::string>& row);
   std::string text() const;
+  /// The text on standard output, a part at a time.
+  void print() const;
 
  private:
+  struct Cell {
+    std::size_t end = 0;  // in `text_`
+    std::size_t width = 0;
+  };
+
+  /// Puts the line of a row, given by its first cell, behind `out`.
+  void append_line(std::size_t first, std::string& out) const;
+
   std::vector<bool> right_;
   std::string indent_;
-  std::vector<std::size_t> widths_;
-  std::string cells_;
-  std::vector<std::size_t> ends_;  // of every cell in `cells_`, row by row
-  std::vector<std::size_t> rows_;  // the ends of the rows in `ends_`
+  std::vector<std::size_t> widths_;  // of the columns
+  std::string text_;                 // of all cells
+  std::vector<Cell> cells_;          // row by row
 };
 
 /// The same of rows that are there already.

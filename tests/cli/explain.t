@@ -55,7 +55,7 @@ testdata/pytorch/nested.pt -> a.safetensors: pytorch to safetensors, 304 B (dry 
 adapter: none (by the two formats)
 (nothing)
 $ ckpt convert testdata/pytorch/tied.pt a.pt --dry-run --explain=tok_emb.weight 2>&1 | head -n 5
-testdata/pytorch/tied.pt -> a.pt: pytorch to pytorch, 1.38 KiB (dry run: nothing was written)
+testdata/pytorch/tied.pt -> a.pt: pytorch to pytorch, 1.20 KiB (dry run: nothing was written)
 adapter: none (by the two formats)
 tok_emb.weight
   file    tok_emb.weight F32 [10, 4], 160 B at offset 448
@@ -98,8 +98,8 @@ $ ckpt convert testdata/burnpack/net.bpk b.pt --explain=fc.weight --module 'head
    "bytes": 48,
    "param_id": "avq43klip2pc6",
    "range": [
-    640,
-    688
+    512,
+    560
    ]
   }
  }

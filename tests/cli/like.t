@@ -79,7 +79,7 @@ old                    new                    rules
 # A name that is tied to another in the target comes back with it, in the target's layout or in the other one.
 $ ckpt convert --quiet testdata/pytorch/tied.pt one.safetensors --exclude decoder.weight
 $ ckpt convert one.safetensors two.pt --like testdata/pytorch/tied.pt --explain
-one.safetensors -> two.pt: safetensors to pytorch, 1.38 KiB
+one.safetensors -> two.pt: safetensors to pytorch, 1.20 KiB
 adapter: none (by the two formats)
 tok_emb.weight -> tok_emb.weight: unchanged
 tok_emb.weight -> decoder.weight: tied to tok_emb.weight, as in the target
@@ -128,7 +128,7 @@ enum variants: 2 tensors named as in the target (fc.weight -> fc.Dense.weight, â
 3 read = 3 written + 0 merged - 0 split + 0 dropped; 2 renamed, 2 transposed, 0 cast; nothing else changed
 $ ckpt convert five.bpk six.pt --like testdata/safetensors/linear.safetensors
 ckpt: five.bpk: warning: pytorch has no place for 1 metadata text (format): left behind
-five.bpk -> six.pt: burnpack to pytorch, 1.38 KiB
+five.bpk -> six.pt: burnpack to pytorch, 1.26 KiB
 adapter: burn-to-pytorch (by the two formats)
 enum variants: 2 tensors named as in the target (fc.Dense.weight -> fc.weight, â€¦)
 3 read = 3 written + 0 merged - 0 split + 0 dropped; 2 renamed, 2 transposed, 0 cast; nothing else changed

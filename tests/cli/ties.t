@@ -18,7 +18,7 @@ adapter: none (by the two formats)
 3 read = 2 written + 0 merged - 0 split + 1 dropped; 0 renamed, 0 transposed, 0 cast; nothing else changed
 dropped: decoder.weight (= tok_emb.weight)
 $ ckpt convert --quiet testdata/pytorch/tied.pt c.pt && ckpt inspect c.pt
-c.pt: pytorch (zip), 1.38 KiB
+c.pt: pytorch (zip), 1.20 KiB
 3 tensors, 90 parameters, 360 B of data (F32 360 B)
 
 name            dtype  shape     size

@@ -103,7 +103,7 @@ AdamW at step 3: burn's bias correction is 0.202007860 in 32 bits, 0.202009255 e
 optim.bpk: 12 tensors, 0 errors, 0 warnings: sound
 $ ckpt convert model.bpk back.pt --optimizer optim.bpk --scheduler scheduler.bpk
 ckpt: model.bpk: warning: pytorch has no place for 6 param ids (of fc.weight, …): left behind
-model.bpk -> back.pt: burnpack to pytorch, 8.81 KiB
+model.bpk -> back.pt: burnpack to pytorch, 7.19 KiB
 adapter: burn-to-pytorch (by the two formats)
 6 read = 6 written + 0 merged - 0 split + 0 dropped; 2 renamed, 2 transposed, 0 cast; nothing else changed
 optimizer: AdamW (noted by the conversion), 6 parameters with 12 moments; joined by the ids of the model's parameters
@@ -220,7 +220,7 @@ hint: KEY=VALUE, where KEY is one of: amsgrad, betas, eps, lr, weight_decay
 # An earlier checkpoint of the same training has the settings that a record of burn's lacks.
 $ ckpt convert testdata/burnpack/rebuilt.bpk settings.pt --optimizer mended.bpk --module 'fc|head => none' --like out.pt --verify
 ckpt: testdata/burnpack/rebuilt.bpk: warning: pytorch has no place for 4 param ids (of fc.weight, …): left behind
-testdata/burnpack/rebuilt.bpk -> settings.pt: burnpack to pytorch, 5.84 KiB
+testdata/burnpack/rebuilt.bpk -> settings.pt: burnpack to pytorch, 4.77 KiB
 adapter: burn-to-pytorch (by the two formats)
 4 read = 4 written + 0 merged - 0 split + 0 dropped; 0 renamed, 0 transposed, 0 cast; nothing else changed
 optimizer: Adam (its names are momentum.moment_1, momentum.moment_2), 4 parameters with 8 moments; joined by the ids of the model's parameters

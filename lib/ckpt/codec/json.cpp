@@ -145,7 +145,8 @@ void append_line(std::string& out, unsigned indent, unsigned depth) {
 }
 
 bool is_number(const Value& value) {
-  return value.as<std::int64_t>() != nullptr || value.as<std::uint64_t>() != nullptr || value.as<double>() != nullptr;
+  return value.as<std::int64_t>() != nullptr || value.as<std::uint64_t>() != nullptr ||
+         value.as<double>() != nullptr;
 }
 
 void append_value(std::string& out, const Value& value, unsigned indent, unsigned depth) {

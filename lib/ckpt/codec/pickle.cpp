@@ -35,7 +35,7 @@ class Machine {
 
  private:
   using Handler = bool (Machine::*)(Op);
-  /// What executes each opcode; null for those that `step` knows and for what is none.
+  /// What executes each opcode; null for what is none.
   static const std::array<Handler, 256> handlers;
 
   /// Executes one opcode; false after STOP.
@@ -46,6 +46,7 @@ class Machine {
   bool push_call(Op op);
   bool update(Op op);
   bool use_memo(Op op);
+  bool control(Op op);
 
   std::string_view take(std::uint64_t count);
   template <typename T> T number() { return load_le<T>(as_bytes(take(sizeof(T)))); }
@@ -63,6 +64,7 @@ class Machine {
 
   NodeId integer_line(bool is_long);
   NodeId real_line();
+  std::uint64_t memo_line();
   NodeId tuple_of(std::span<const NodeId> items) { return build_.container(Kind::tuple, items, at_); }
   bool call(NodeId callable, NodeId args, NodeId kwargs = no_node);
   bool append_to(NodeId target, std::span<const NodeId> items, Kind wanted);
@@ -393,15 +395,16 @@ bool Machine::update(Op op) {
   }
 }
 
+std::uint64_t Machine::memo_line() {
+  const std::string_view digits = line();
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc{} || end != digits.data() + digits.size())
+    fail(ErrorKind::corrupt, "a memo number that is not a number");
+  return value;
+}
+
 bool Machine::use_memo(Op op) {
-  const auto number_line = [&] {
-    const std::string_view digits = line();
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc{} || end != digits.data() + digits.size())
-      fail(ErrorKind::corrupt, "a memo number that is not a number");
-    return value;
-  };
   const auto get = [&](std::uint64_t memo) {
     const NodeId id = memo_.get(memo);
     if (id == no_node) fail(ErrorKind::corrupt, "memo {} is used but was never set", memo);
@@ -413,13 +416,13 @@ bool Machine::use_memo(Op op) {
   };
   switch (op) {
     case Op::get:
-      return get(number_line());
+      return get(memo_line());
     case Op::binget:
       return get(number<std::uint8_t>());
     case Op::long_binget:
       return get(number<std::uint32_t>());
     case Op::put:
-      return put(number_line());
+      return put(memo_line());
     case Op::binput:
       return put(number<std::uint8_t>());
     case Op::long_binput:
@@ -431,28 +434,7 @@ bool Machine::use_memo(Op op) {
   }
 }
 
-constexpr std::array<Machine::Handler, 256> Machine::handlers = [] {
-  using enum Op;
-  std::array<Handler, 256> table{};
-  const auto set = [&](Handler handler, std::initializer_list<Op> ops) {
-    for (const Op op : ops) table[static_cast<std::uint8_t>(op)] = handler;
-  };
-  set(&Machine::push_number, {Op::none, newtrue, newfalse, binint, binint1, binint2, long1, long4, int_line,
-                              long_line, float_line, binfloat});
-  set(&Machine::push_text, {binunicode, short_binunicode, binunicode8, binstring, short_binstring, binbytes,
-                            short_binbytes, binbytes8, bytearray8, unicode_line, string_line});
-  set(&Machine::push_container, {empty_tuple, empty_list, empty_dict, empty_set, Op::tuple, list, frozenset,
-                                 dict, tuple1, tuple2, tuple3});
-  set(&Machine::push_call, {global, stack_global, reduce, newobj, newobj_ex, inst, obj, persid, binpersid});
-  set(&Machine::update, {append, appends, additems, setitem, setitems, build});
-  set(&Machine::use_memo, {get, binget, long_binget, put, binput, long_binput, memoize});
-  return table;
-}();
-
-bool Machine::step() {
-  at_ = static_cast<std::uint32_t>(next_);
-  ++steps_;
-  const auto op = static_cast<Op>(number<std::uint8_t>());
+bool Machine::control(Op op) {
   switch (op) {
     case Op::stop:
       graph_.root_ = pop();
@@ -491,12 +473,39 @@ bool Machine::step() {
       fail(ErrorKind::unsupported, "opcode {} refers to a buffer outside the pickle",
            op == Op::next_buffer ? "NEXT_BUFFER" : "READONLY_BUFFER");
     default:
-      break;
+      return false;
   }
-  if (const Handler handler = handlers[static_cast<std::uint8_t>(op)]; handler != nullptr)
-    return (this->*handler)(op);
-  fail(ErrorKind::corrupt, "{:#04x} is not an opcode: this is no pickle, or it is damaged",
-       static_cast<unsigned>(op));
+}
+
+constexpr std::array<Machine::Handler, 256> Machine::handlers = [] {
+  using enum Op;
+  std::array<Handler, 256> table{};
+  const auto set = [&](Handler handler, std::initializer_list<Op> ops) {
+    for (const Op op : ops) table[static_cast<std::uint8_t>(op)] = handler;
+  };
+  set(&Machine::push_number, {Op::none, newtrue, newfalse, binint, binint1, binint2, long1, long4, int_line,
+                              long_line, float_line, binfloat});
+  set(&Machine::push_text, {binunicode, short_binunicode, binunicode8, binstring, short_binstring, binbytes,
+                            short_binbytes, binbytes8, bytearray8, unicode_line, string_line});
+  set(&Machine::push_container, {empty_tuple, empty_list, empty_dict, empty_set, Op::tuple, list, frozenset,
+                                 dict, tuple1, tuple2, tuple3});
+  set(&Machine::push_call, {global, stack_global, reduce, newobj, newobj_ex, inst, obj, persid, binpersid});
+  set(&Machine::update, {append, appends, additems, setitem, setitems, build});
+  set(&Machine::use_memo, {get, binget, long_binget, put, binput, long_binput, memoize});
+  set(&Machine::control,
+      {stop, mark, dup, Op::pop, Op::pop_mark, proto, frame, ext1, ext2, ext4, next_buffer, readonly_buffer});
+  return table;
+}();
+
+bool Machine::step() {
+  at_ = static_cast<std::uint32_t>(next_);
+  ++steps_;
+  const auto op = static_cast<Op>(number<std::uint8_t>());
+  const Handler handler = handlers[static_cast<std::uint8_t>(op)];
+  if (handler == nullptr)
+    fail(ErrorKind::corrupt, "{:#04x} is not an opcode: this is no pickle, or it is damaged",
+         static_cast<unsigned>(op));
+  return (this->*handler)(op);
 }
 
 Graph parse(std::vector<std::byte> bytes, std::uint64_t base) {

@@ -15,7 +15,7 @@ class Memo {
   void put(std::uint64_t number, NodeId id) {
     NodeId* slot = nullptr;
     if (number < dense_.size() || number < 2 * size_ + 1024) {
-      if (number >= dense_.size()) dense_.resize(number + 1, no_node);
+      if (number >= dense_.size()) dense_.resize(2 * number + 64, no_node);
       slot = &dense_[number];
       if (!sparse_.empty()) size_ -= sparse_.erase(number);
     } else {

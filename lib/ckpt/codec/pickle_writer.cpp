@@ -23,11 +23,19 @@ void PickleWriter::put_little(std::uint64_t value, unsigned size) {
 }
 
 void PickleWriter::global(std::string_view module, std::string_view name) {
-  put('c');
-  put_bytes(module);
-  put('\n');
-  put_bytes(name);
-  put('\n');
+  std::string lines(module);
+  lines.append("\n").append(name).append("\n");
+  const auto [known, is_new] = globals_.try_emplace(lines, static_cast<std::uint32_t>(globals_.size()));
+  const std::uint32_t number = known->second;
+  const bool is_short = number <= 0xFF;
+  if (is_new) {
+    put('c');
+    put_bytes(lines);
+    put(is_short ? 'q' : 'r');
+  } else {
+    put(is_short ? 'h' : 'j');
+  }
+  put_little(number, is_short ? 1 : 4);
 }
 
 void PickleWriter::text(std::string_view value) {

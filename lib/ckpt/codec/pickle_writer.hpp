@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +27,7 @@ class PickleWriter {
   void persistent_id() { put('Q'); }
   void none() { put('N'); }
   void boolean(bool value) { put(value ? '\x88' : '\x89'); }
+  /// Spelled out when it is first met, then taken from the memo, as Python's pickler does.
   void global(std::string_view module, std::string_view name);
   /// UTF-8, lone surrogates as Python's `surrogatepass` encodes them.
   void text(std::string_view value);
@@ -45,6 +48,7 @@ class PickleWriter {
   void put_bytes(std::string_view bytes);
   void put_little(std::uint64_t value, unsigned size);
   std::vector<std::byte> bytes_;
+  std::map<std::string, std::uint32_t> globals_;  // by what stands in the pickle; the numbers of the memo
 };
 
 }  // namespace ckpt

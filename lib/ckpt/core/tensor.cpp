@@ -40,7 +40,15 @@ std::vector<std::uint64_t> contiguous_strides(const Shape& shape) {
   return strides;
 }
 
-std::string to_string(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
+std::string to_string(const Shape& shape) {
+  std::string text = "[";
+  for (const std::uint64_t dimension : shape) {
+    const fmt::format_int digits(dimension);
+    if (text.size() > 1) text += ", ";
+    text.append(digits.data(), digits.size());
+  }
+  return text += ']';
+}
 
 std::uint64_t Tensor::byte_size() const {
   return dtype == view.stored ? view.bytes : byte_count(shape, dtype).value();

@@ -60,7 +60,34 @@ TEST_CASE("text, numbers, truth and containers are written as protocol 2 has the
   CHECK(written([](PickleWriter& w) { w.text("é"); }) == "5802000000c3a9");
   CHECK(written([](PickleWriter& w) { w.real(1.5); }) == "473ff8000000000000");
   CHECK(written([](PickleWriter& w) { w.boolean(true), w.boolean(false), w.none(); }) == "88894e");
-  CHECK(written([](PickleWriter& w) { w.global("torch", "Size"); }) == "63746f7263680a53697a650a");
+}
+
+// pickle.dumps((torch.Size, torch.Size), 2) names the class once, puts it into the memo and gets it from
+// there.
+TEST_CASE("a global is spelled out once") {
+  CHECK(written([](PickleWriter& w) { w.global("torch", "Size"); }) == "63746f7263680a53697a650a7100");
+  CHECK(written([](PickleWriter& w) {
+          w.global("torch", "Size");
+          w.global("torch", "device");
+          w.global("torch", "Size");
+        }) ==
+        "63746f7263680a53697a650a7100"
+        "63746f7263680a6465766963650a7101"
+        "6800");
+}
+
+TEST_CASE("beyond 256 globals the memo has opcodes with four bytes") {
+  const std::string all = written([](PickleWriter& w) {
+    for (int round = 0; round < 2; ++round)
+      for (int i = 0; i <= 256; ++i) w.global("m", std::to_string(i));
+  });
+  CHECK(all.find("636d0a3235350a71ff"
+                 "636d0a3235360a7200010000"
+                 "6800"
+                 "6801") != std::string::npos);
+  CHECK(
+      all.ends_with("68ff"
+                    "6a00010000"));
 }
 
 TEST_CASE("tuples of up to three integers have opcodes of their own") {

@@ -95,7 +95,8 @@ void add_mapping(const Document& document, NodeId from, Structure& out) {
   const std::vector<NodeId> items = *mapping(document, from);
   out.items += items.size() / 2;
   std::vector<Entry> more = entries(document, items);
-  std::ranges::move(more, std::back_inserter(out.entries));
+  if (out.entries.empty()) out.entries = std::move(more);
+  else std::ranges::move(more, std::back_inserter(out.entries));
 }
 
 void add_sequence(std::span<const NodeId> items, std::string_view prefix, Structure& out) {
