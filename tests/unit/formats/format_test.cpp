@@ -20,6 +20,17 @@ TEST_CASE("formats are found by name, and by extension in any case") {
   CHECK_FALSE(format_for_extension(".bpk"));
 }
 
+TEST_CASE("what a format has a place for is what its definition names") {
+  const Format& burnpack = *find_format("burnpack");
+  const Format& safetensors = *find_format("safetensors");
+  const Format& pytorch = *find_format("pytorch");
+  CHECK((burnpack.has_metadata && burnpack.has_scalars && burnpack.has_param_ids));
+  CHECK((safetensors.has_metadata && !safetensors.has_scalars && !safetensors.has_param_ids));
+  CHECK((!pytorch.has_metadata && !pytorch.has_scalars && !pytorch.has_param_ids && pytorch.has_ties));
+  CHECK((!burnpack.has_ties && !safetensors.has_ties));
+  CHECK((burnpack.is_header_first && safetensors.is_header_first && !pytorch.is_header_first));
+}
+
 TEST_CASE("a file is read by its content, and a name that lies is noted") {
   const Checkpoint checkpoint = test::read(test::load("burnpack/net.bpk"), "net.safetensors");
   CHECK(checkpoint.format == "burnpack");
@@ -39,6 +50,11 @@ TEST_CASE("a file of no known format is refused with its first bytes") {
   const Error error = error_of([] { test::read(test::from_hex("DEADBEEF 00010203 04"), "x"); });
   CHECK(error.kind() == ErrorKind::unsupported);
   CHECK_THAT(error.message(), Contains("de ad be ef 00 01 02 03"));
+}
+
+TEST_CASE("bytes that only begin as JSON does are not taken for text") {
+  const Error error = error_of([] { test::read("{\"a\":\x01\x02\x03 and what follows", "x"); });
+  CHECK_THAT(error.message(), Contains("format") && !Contains("JSON"));
 }
 
 TEST_CASE("a file too broken to be recognised is told by the format that its name calls for") {

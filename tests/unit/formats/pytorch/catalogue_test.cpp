@@ -357,6 +357,7 @@ TEST_CASE("plain objects show what they are made from, others their class only")
   writer.raw("}(").text("t").vector("0", 2);
   writer.text("date").global("datetime", "date").raw("(K\x01tR");
   writer.text("space").global("argparse", "Namespace").raw(")\x81}").text("lr").raw("K\x02sb");
+  writer.text("object").global("m", "C").raw(")\x81}").text("secret").raw("K\x02sb");
   writer.text("device").global("torch", "device").raw("(").text("cpu").raw("tR");
   writer.text("bytes").raw(
       "C\x03"
@@ -367,7 +368,7 @@ TEST_CASE("plain objects show what they are made from, others their class only")
   writer.text("global").global("m", "f");
   const Checkpoint checkpoint = read_pickle(writer.raw("u"));
   CHECK(json::dump(checkpoint.values) ==
-        R"({"date":{"class":"datetime.date","args":[1]},"space":{"lr":2},)"
+        R"({"date":{"class":"datetime.date","args":[1]},"space":{"lr":2},"object":{"class":"m.C"},)"
         R"("device":{"class":"torch.device","args":["cpu"]},"bytes":"3 bytes","encoded":"2 bytes",)"
         R"("dtype":"dtype |f4","storage":"storage","global":"m.f"})");
 }

@@ -196,6 +196,18 @@ TEST_CASE("shapes of one number, states without a version and codes with an orde
   CHECK(tensor.shape == Shape{1});
   CHECK(support::gathered(tensor) == "\x02\x01");
 
+  PickleWriter cut;  // a state of two items, the second the order
+  cut.raw("}").text("a").global("numpy._core.numeric", "_frombuffer").raw("(C\x02\x01\x02");
+  cut.global("numpy", "dtype")
+      .raw("(")
+      .text("i2")
+      .raw("tR(K\x03")
+      .text(">")
+      .raw("tbK\x01")
+      .text("C")
+      .raw("tRs");
+  CHECK(support::gathered(read(cut.done()).tensors.at(0)) == "\x02\x01");
+
   PickleWriter old;  // (shape, dtype, fortran, bytes), before NumPy numbered its states
   old.raw("}").text("a").global("numpy.core.multiarray", "_reconstruct").raw(")R(").integers({2});
   dtype(old, "u1", "|").raw("\x89").raw(bytes("ab")).raw("tbs");

@@ -162,3 +162,20 @@ TEST_CASE("what a tar container holds beside its four members, and without the o
   CHECK_THAT(checkpoint.hidden[1], Contains("4 bytes follow the object in member pickle"));
   CHECK_THAT(checkpoint.notes.at(0), Contains("there is no member tensors"));
 }
+
+TEST_CASE("without a member of tensors, a tuple in place of a storage is one where it names its key") {
+  const auto told = [](std::string_view id) {
+    const std::string pickle = PickleWriter()
+                                   .raw("}")
+                                   .text("w")
+                                   .global("torch._utils", "_rebuild_tensor")
+                                   .raw("(")
+                                   .raw(id)
+                                   .raw("K\x01K\x02K\x03\x86K\x03K\x01\x86tRs")
+                                   .done();
+    return support::tar({{"pickle", pickle}, {"storages", count_one + storage(100, 6, six) + no_views}});
+  };
+  CHECK_THAT(support::error_of(told("(U\x07storageU\x0c"
+                                    "FloatStoraget")),
+             Contains("its storage is a tuple"));
+}
