@@ -42,6 +42,9 @@ TEST_CASE("every spelling of an integer gives its value") {
   CHECK(value(std::string("\x8a\x00", 2)) == 0);
   CHECK(value("\x8a\x01\xff") == -1);
   CHECK(value("\x8b" + le(2, 4) + std::string("\x00\x80", 2)) == -32768);
+  // Bytes that only repeat the sign say nothing: int.from_bytes(…, "little", signed=True).
+  CHECK(value("\x8a\x0a\x05" + std::string(9, '\0')) == 5);
+  CHECK(value("\x8a\x0a\xfb" + std::string(9, '\xff')) == -5);
   CHECK(value("I-12\n") == -12);
   CHECK(value("L12L\n") == 12);
 }

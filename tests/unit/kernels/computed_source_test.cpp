@@ -40,6 +40,14 @@ TEST_CASE("a scaled matrix is each element times the scale of its block, partial
             static_cast<float>(i * columns + j) * static_cast<float>(1 + i / 3 * 2 + j / 4));
 }
 
+// 1.0, -2.0, 448 (the largest) and 2^-9 (the smallest) of OCP's E4M3.
+TEST_CASE("elements of one byte are scaled by their own type's numbers") {
+  const Tensor codes = plain("w", DType::f8_e4m3, {2, 2}, std::vector<std::uint8_t>{0x38, 0xC0, 0x7E, 0x01});
+  const Bytes source = scaled_source({codes, counting("s", {1}, 2), 2, 2, 2, 2});
+  CHECK(values_of<float>(gathered(view_of(source, {2, 2}, DType::f32))) ==
+        std::vector<float>{2, -4, 896, 0x1p-8F});
+}
+
 TEST_CASE("any range of computed bytes can be read, as of any source") {
   constexpr std::uint64_t rows = 300;
   constexpr std::uint64_t columns = 260;

@@ -164,18 +164,26 @@ TEST_CASE("what a tar container holds beside its four members, and without the o
 }
 
 TEST_CASE("without a member of tensors, a tuple in place of a storage is one where it names its key") {
-  const auto told = [](std::string_view id) {
+  const auto file = [](PickleWriter id) {
+    const std::string parts = id.done();
     const std::string pickle = PickleWriter()
                                    .raw("}")
                                    .text("w")
                                    .global("torch._utils", "_rebuild_tensor")
                                    .raw("(")
-                                   .raw(id)
-                                   .raw("K\x01K\x02K\x03\x86K\x03K\x01\x86tRs")
+                                   .raw(parts.substr(2, parts.size() - 3))
+                                   .raw("K\x01")
+                                   .raw("K\x01K\x03\x86K\x03K\x01\x86tRs")
                                    .done();
     return support::tar({{"pickle", pickle}, {"storages", count_one + storage(100, 6, six) + no_views}});
   };
-  CHECK_THAT(support::error_of(told("(U\x07storageU\x0c"
-                                    "FloatStoraget")),
-             Contains("its storage is a tuple"));
+  const PickleWriter two = PickleWriter().raw("(").text("storage").text("FloatStorage").raw("t");
+  CHECK_THAT(support::error_of(file(two)), Contains("its storage is a tuple"));
+  const auto three = [](std::string_view key) {
+    return PickleWriter().raw("(").text("storage").text("FloatStorage").text(key).raw("t");
+  };
+  CHECK_THAT(support::error_of(file(three("101"))), Contains("its storage is a tuple"));
+  const Tensor tensor = read(file(three("100"))).tensors.at(0);
+  CHECK(tensor.shape == Shape{1, 3});
+  CHECK(support::gathered(tensor) == floats({2, 3, 4}));
 }
