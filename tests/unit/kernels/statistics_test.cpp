@@ -96,6 +96,18 @@ TEST_CASE("bounds of 64-bit integers are exact") {
   CHECK(static_cast<std::uint64_t>(statistics_of<std::uint64_t>(DType::u64, {UINT64_MAX}).max) == UINT64_MAX);
 }
 
+TEST_CASE("the least and the greatest number are found at any place") {
+  for (std::size_t count = 2; count <= 100; ++count)
+    for (std::size_t place = 0; place < count; ++place) {
+      std::vector<float> values(count, 0.5F);
+      values[place] = -2;
+      values[(place + 1) % count] = 3;
+      const Statistics s = statistics_of(DType::f32, values);
+      REQUIRE(s.min == -2);
+      REQUIRE(s.max == 3);
+    }
+}
+
 TEST_CASE("the largest doubles do not overflow the mean") {
   const double largest = std::numeric_limits<double>::max();
   const Statistics s = statistics_of<double>(DType::f64, {largest, largest, -largest, -largest});
