@@ -283,9 +283,9 @@ std::string shell_word(std::string_view text) {
 // Of each kind of misfit so many are shown; --verbose shows all.
 constexpr std::size_t shown = 20;
 
-class Table {
+class MisfitTable {
  public:
-  Table(const Fit& fit, const Suggestions& suggestions, const Talk& talk)
+  MisfitTable(const Fit& fit, const Suggestions& suggestions, const Talk& talk)
       : fit_(fit), talk_(talk), meant_(suggestions.did_you_mean.begin(), suggestions.did_you_mean.end()) {
     const MatchReport& report = fit.match;
     std::unordered_set<std::string_view> named;
@@ -363,7 +363,7 @@ void print_answer(const Check& options, const StageOptions::Parsed& stages, cons
   std::erase_if(findings, [](const Finding& finding) { return is_misfit(finding.id); });
   print_findings(findings, paint);
   if (!findings.empty()) fmt::print("\n");
-  fmt::print("{}", Table(fit, suggestions, talk).text());
+  fmt::print("{}", MisfitTable(fit, suggestions, talk).text());
   print_suggestions(suggestions, fit.match.missing.size());
   const MatchReport& report = fit.match;
   fmt::print("{} for {}: {} of {} fit, {} missing, {} unused, {} mismatched; {} of the parameters: {}\n",

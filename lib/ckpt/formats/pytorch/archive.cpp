@@ -104,6 +104,7 @@ class StorageRecords {
     Document& document = out_.document;
     const std::span<const NodeId> nodes = document.graph.persistents();
     which_.reserve(nodes.size());
+    records_.reserve(std::min(nodes.size(), record_of_.size()));
     for (std::size_t i = 0; i < nodes.size(); ++i) document.persistents[i] = add(document, nodes[i]);
     open();
     for (std::size_t i = 0; i < nodes.size(); ++i) {
