@@ -150,7 +150,7 @@ const Format& output_format(const std::string& name, const std::string& path) {
   if (format == nullptr)
     throw Error(ErrorKind::usage, "the name does not say which format to write")
         .in_file(path)
-        .with_hint("name it with --to; " + hint);
+        .with_hint("the extension of OUT says it, as --to of `convert` does; " + hint);
   if (format->plan == nullptr)
     throw Error(ErrorKind::usage, fmt::format("{} files are only read", format->name))
         .in_file(path)

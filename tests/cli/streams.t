@@ -60,7 +60,7 @@ ckpt: folder.bpk: is a directory
 [2]
 $ ckpt convert --quiet testdata/burnpack/net.bpk out.unknown
 ckpt: out.unknown: the name does not say which format to write
-hint: name it with --to; what can be written: .* (re)
+hint: the extension of OUT says it, as --to of `convert` does; what can be written: .* (re)
 [2]
 $ ckpt convert --quiet testdata/burnpack/net.bpk out.bpk --to onnx
 ckpt: --to: `onnx` is not a format

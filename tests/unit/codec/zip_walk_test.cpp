@@ -54,6 +54,25 @@ TEST_CASE("members are found from header to header, whether sizes stand before o
   CHECK(seen.at_directory);
 }
 
+// The fields of APPNOTE 4.3.7, each with a number of its own.
+TEST_CASE("a header that says everything gives method, checksum and both sizes") {
+  const std::string file = "PK\x03\x04" + le(20, 2) + le(2, 2) + le(8, 2) + le(0x1234, 2) + le(0x5678, 2) +
+                           le(0x9ABCDEF0, 4) + le(5, 4) + le(90, 4) + le(1, 2) + le(2, 2) +
+                           "aXXhello"
+                           "PK\x01\x02";
+  zip::Walk walk(memory_bytes(file));
+  const auto member = walk.next([](const std::string&) { return std::optional<std::uint64_t>(); });
+  REQUIRE(member);
+  CHECK(member->name == "a");
+  CHECK(member->flags == 2);
+  CHECK(member->method == 8);
+  CHECK(member->crc32 == 0x9ABCDEF0);
+  CHECK(member->stored == 5);
+  CHECK(member->size == 90);
+  CHECK(member->data == 33);
+  CHECK(walk.at_directory());
+}
+
 TEST_CASE("a descriptor counts only with the distance that it states and a record behind it") {
   // Data that hold a whole archive of their own, and descriptors that lie.
   const std::string inner = streamed("x", "inner") + "PK\x07\x08" + le(0, 4) + le(3, 4) + le(3, 4);

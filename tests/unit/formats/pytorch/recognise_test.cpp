@@ -45,5 +45,6 @@ TEST_CASE("other files are left to others") {
   CHECK_FALSE(recognised("PYTORCH1"));
   CHECK_FALSE(recognised("\x1f\x8b\x08"));
   CHECK_FALSE(recognised(std::string("\x80\x02\0\0\0\0\0\0{\"w\":", 13)));  // safetensors
+  CHECK_FALSE(recognised(std::string("\x80\x02}\0\0\0\0\0{", 9)));          // one of 8 MB
   CHECK_FALSE(recognised("]\n\n"));
 }

@@ -64,6 +64,12 @@ TEST_CASE("tensors of the tar container are found by their keys, views are windo
   CHECK(checkpoint.notes.empty());
 }
 
+TEST_CASE("a tar container whose first checksum is wrong is told as one") {
+  std::string file = good();
+  file[0] ^= 1;
+  CHECK_THAT(support::error_of(file), Contains("tar"));
+}
+
 TEST_CASE("counts and bounds of the tar container are checked") {
   const auto error = [](const std::string& storages, const std::string& tensors) {
     return support::error_of(container(storages, tensors, object));
