@@ -20,7 +20,7 @@ using Names = std::vector<std::string>;
 /// What two catalogues are held against each other with.
 struct Question {
   const Checkpoint& like;  ///< the target as it stands in its file
-  Direction direction = Direction::none;
+  Way way;
   const std::vector<KindRule>& kinds;
   const MatchOptions& match;
 };
@@ -36,11 +36,11 @@ struct Fit {
 Fit fit(const Prepared& source, const Question& question) {
   Fit result;
   try {
-    result.target = target_of(question.like, question.direction, question.kinds);
+    result.target = target_of(question.like, question.way.goal, question.kinds);
     result.source = source;
     fit_names(result.source, result.target);
-    restore_before_layout(result.source, result.target);
-    adapt(result.source, question.direction, question.kinds, &result.target);
+    restore_before_layout(result.source, result.target, question.way.direction);
+    adapt(result.source, question.way.direction, question.kinds, &result.target);
     restore_after_layout(result.source, result.target);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::refused) throw;
@@ -82,9 +82,9 @@ struct Suggestions {
 
 /// The target's names as the rules see them: before the adapter turns them into the target's own.
 std::vector<NamedShape> names_before_adapter(const Question& question) {
-  const Direction back = question.direction == Direction::pytorch_to_burn   ? Direction::burn_to_pytorch
-                         : question.direction == Direction::burn_to_pytorch ? Direction::pytorch_to_burn
-                                                                            : Direction::none;
+  const Direction back = question.way.direction == Direction::pytorch_to_burn   ? Direction::burn_to_pytorch
+                         : question.way.direction == Direction::burn_to_pytorch ? Direction::pytorch_to_burn
+                                                                                : Direction::none;
   Prepared target;
   target.checkpoint = question.like;
   try {
@@ -193,7 +193,7 @@ void suggest_rules(const Prepared& source, const Question& question, const Fit& 
 void suggest_adapter(const Prepared& source, const Question& question, const Fit& before,
                      Suggestions& found) {
   for (const Direction direction : {Direction::pytorch_to_burn, Direction::burn_to_pytorch}) {
-    const Fit after = fit(source, {question.like, direction, question.kinds, question.match});
+    const Fit after = fit(source, {question.like, way_of(direction), question.kinds, question.match});
     if (!after.undecided.empty() || misfits(after) >= misfits(before) ||
         after.match.covered <= before.match.covered || after.match.coverage() <= found.adapter_coverage)
       continue;
@@ -427,12 +427,14 @@ ExitStatus check_like(const Check& options, StageOptions::Parsed stages) {
   // A bound alone lets anything be missing within it.
   if (!options.min_coverage.empty() && stages.match.allow_missing.empty())
     stages.match.allow_missing.emplace_back("");
-  const Direction by_formats = default_direction(convention_of(source.checkpoint), convention_of(like));
-  const Question question{like, stages.adapter.value_or(by_formats), stages.kinds, stages.match};
+  // As `convert --like` does with an output that may be in either layout.
+  const Way way = stages.adapter ? way_of(*stages.adapter)
+                                 : default_way(convention_of(source.checkpoint), convention_of(like));
+  const Question question{like, way, stages.kinds, stages.match};
 
   const Fit answer = fit(source, question);
-  if (question.direction != Direction::none)
-    talk.report(fmt::format("adapter: {}{}", direction_name(question.direction),
+  if (way.direction != Direction::none)
+    talk.report(fmt::format("adapter: {}{}", direction_name(way.direction),
                             stages.adapter ? "" : " (by the two formats)"));
   for (const EditReport& edits : answer.source.edits) talk.report(edits.summary);
   for (const std::string& warning : answer.source.warnings) talk.warn(options.file, warning);
@@ -444,7 +446,7 @@ ExitStatus check_like(const Check& options, StageOptions::Parsed stages) {
     const std::vector<Rule> rules = rules_for(source, question, std::move(inferrer), suggestions);
     suggest_rules(source, question, answer, rules, suggestions);
   }
-  if (misfits(answer) > 0 && question.direction == Direction::none && !stages.adapter)
+  if (misfits(answer) > 0 && way.direction == Direction::none && !stages.adapter)
     suggest_adapter(source, question, answer, suggestions);
 
   std::vector<Finding> findings = judge_catalogue(options, source.checkpoint);

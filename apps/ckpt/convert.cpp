@@ -160,16 +160,22 @@ ExitStatus run(const Convert& given) {
   const std::string from = prepared.checkpoint.format;
   if (options.dedupe) prepared.checkpoint = drop_ties(std::move(prepared.checkpoint), prepared.dropped);
   else tell_ties(prepared, format);
+  Checkpoint like;
+  if (!stages.like.empty()) like = load_like(stages.like);
   const Convention convention = convention_of(prepared.checkpoint);
-  const Direction direction = stages.adapter.value_or(default_direction(convention, format.convention));
+  const bool is_by_target = format.convention == Convention::either && !stages.like.empty();
+  const Way way = stages.adapter
+                      ? way_of(*stages.adapter)
+                      : default_way(convention, is_by_target ? convention_of(like) : format.convention);
+  const Direction direction = way.direction;
   edits.rope.is_burn_layout = direction == Direction::burn_to_pytorch ||
                               (direction == Direction::none && convention == Convention::burn);
   edit(prepared, edits);
-  if (!stages.like.empty()) target = load_target(stages.like, direction, stages.kinds);
+  if (!stages.like.empty()) target = target_of(std::move(like), way.goal, stages.kinds);
   if (target) fit_names(prepared, *target);
   // Before names are tied: the state of one of them stays with it.
   training.carry_along(prepared, direction, stages, target ? &*target : nullptr);
-  if (target) restore_before_layout(prepared, *target);
+  if (target) restore_before_layout(prepared, *target, direction);
   adapt(prepared, direction, stages.kinds, target ? &*target : nullptr);
   tell_edits(prepared);
   if (target) restore_after_layout(prepared, *target);
@@ -237,8 +243,13 @@ ExitStatus run(const Convert& given) {
     talk.report(fmt::format("of the set that {} there, {} {}", options.writing.dry_run ? "is" : "was",
                             some_names(written.removed, talk),
                             options.writing.dry_run ? "would be removed" : "removed"));
-  talk.report(
-      fmt::format("adapter: {}{}", direction_name(direction), stages.adapter ? "" : " (by the two formats)"));
+  talk.report(fmt::format("adapter: {}{}", direction_name(direction),
+                          stages.adapter ? ""
+                          : is_by_target ? " (by the input and the target)"
+                                         : " (by the two formats)"));
+  if (target && is_laid_out_alone(*target, direction))
+    talk.report(fmt::format("adapter: {} on {}, so that it is as the result",
+                            direction_name(target->laid_out), printable(target->file)));
   if (explains_one) print_explanation(explanation, talk);
   print_account(prepared, stages, options.explain, talk);
   print_casts(written.casts, prepared.checkpoint, talk);

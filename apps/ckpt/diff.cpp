@@ -188,16 +188,23 @@ StageOptions::Parsed joined(StageOptions::Parsed both, StageOptions::Parsed one)
   return both;
 }
 
+/// Whose layout a side is compared in where the other has no say: its target's, else its own.
+Convention layout_of(const Prepared& side, const Checkpoint& like) {
+  const Convention wanted = convention_of(like);
+  return wanted == Convention::either ? convention_of(side.checkpoint) : wanted;
+}
+
 /// Lays one side out, with the kinds of modules where they have a say.
-void adapt_side(Prepared& side, Direction direction, bool uses_kinds, const StageOptions::Parsed& stages,
-                const Talk& talk) {
+void adapt_side(Prepared& side, const Way& way, Checkpoint like, bool uses_kinds,
+                const StageOptions::Parsed& stages, const Talk& talk) {
   const std::vector<KindRule> no_kinds;
   const std::vector<KindRule>& kinds = uses_kinds ? stages.kinds : no_kinds;
-  if (direction != Direction::none)
-    talk.report(fmt::format("adapter: {} on {}", direction_name(direction), printable(side.checkpoint.file)));
+  if (way.direction != Direction::none)
+    talk.report(
+        fmt::format("adapter: {} on {}", direction_name(way.direction), printable(side.checkpoint.file)));
   std::optional<Target> target;
-  if (!stages.like.empty()) target = load_target(stages.like, direction, kinds);
-  adapt(side, direction, kinds, target ? &*target : nullptr);
+  if (!stages.like.empty()) target = target_of(std::move(like), way.goal, stages.kinds);
+  adapt(side, way.direction, kinds, target ? &*target : nullptr);
   if (target) match_target(side, *target, stages.match);
 }
 
@@ -219,19 +226,29 @@ ExitStatus run(const Diff& options) {
   const StageOptions::Parsed stages_b = joined(std::move(shared), std::move(right));
   Prepared a = prepare(options.a, stages_a);
   Prepared b = prepare(options.b, stages_b);
-  Direction direction_a = stages_a.adapter.value_or(Direction::none);
-  Direction direction_b = stages_b.adapter.value_or(Direction::none);
-  if (!by_side) {
-    const Direction direction = stages_a.adapter.value_or(
-        default_direction(convention_of(a.checkpoint), convention_of(b.checkpoint)));
-    const bool is_b = adapts_b(direction, a.checkpoint, b.checkpoint);
-    direction_a = is_b ? Direction::none : direction;
-    direction_b = is_b ? direction : Direction::none;
-  }
+  Checkpoint like_a, like_b;
+  if (!stages_a.like.empty()) like_a = load_like(stages_a.like);
+  if (!stages_b.like.empty()) like_b = load_like(stages_b.like);
+  const auto [way_a, way_b] = [&]() -> std::pair<Way, Way> {
+    const Way stays_a{Direction::none, convention_of(a.checkpoint)};
+    const Way stays_b{Direction::none, convention_of(b.checkpoint)};
+    if (by_side)
+      return {stages_a.adapter ? way_of(*stages_a.adapter) : stays_a,
+              stages_b.adapter ? way_of(*stages_b.adapter) : stays_b};
+    if (stages_a.adapter) {
+      const Way way = way_of(*stages_a.adapter);
+      if (way.direction == Direction::none) return {way, way};
+      if (adapts_b(way.direction, a.checkpoint, b.checkpoint)) return {stays_a, way};
+      return {way, stays_b};
+    }
+    const Convention goal = layout_of(b, like_b);
+    return {default_way(stays_a.goal, goal == Convention::either ? layout_of(a, like_a) : goal),
+            default_way(stays_b.goal, goal)};
+  }();
   // Kinds that nobody uses are told of once.
-  const bool adapts_only_b = direction_a == Direction::none && direction_b != Direction::none;
-  adapt_side(a, direction_a, !adapts_only_b, stages_a, talk);
-  adapt_side(b, direction_b, direction_b != Direction::none, stages_b, talk);
+  const bool adapts_only_b = way_a.direction == Direction::none && way_b.direction != Direction::none;
+  adapt_side(a, way_a, std::move(like_a), !adapts_only_b, stages_a, talk);
+  adapt_side(b, way_b, std::move(like_b), way_b.direction != Direction::none, stages_b, talk);
   require_deliverable(a.checkpoint);
   require_deliverable(b.checkpoint);
   print_warnings(a, talk);

@@ -112,7 +112,8 @@ void fit_names(Prepared& prepared, const Target& target) {
   prepared.edits.push_back(std::move(report));
 }
 
-void restore_before_layout(Prepared& prepared, const Target& target) {
+void restore_before_layout(Prepared& prepared, const Target& target, Direction direction) {
+  if (direction != target.laid_out) return;
   Edited tied = restore_ties(std::move(prepared.checkpoint), target.ties_before_layout);
   prepared.checkpoint = std::move(tied.checkpoint);
   if (!tied.report.edits.empty()) prepared.edits.push_back(std::move(tied.report));

@@ -44,9 +44,9 @@ void edit(Prepared& prepared, const EditOptions::Parsed& options);
 /// not. Before the layout.
 void fit_names(Prepared& prepared, const Target& target);
 
-/// Adds names that are tied to others in the target, where that was in the source's layout. Before the
-/// layout.
-void restore_before_layout(Prepared& prepared, const Target& target);
+/// Adds names that are tied to others in the target, where that is laid out as the source is going to be.
+/// Before the layout.
+void restore_before_layout(Prepared& prepared, const Target& target, Direction direction);
 
 /// Adds what the target has and what follows from other tensors: tied names, counters of batches. After the
 /// layout.

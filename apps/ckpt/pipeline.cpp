@@ -99,9 +99,12 @@ void adapt(Prepared& prepared, Direction direction, const std::vector<KindRule>&
   } else {
     prepared.steps = std::move(prepared.layout.steps);
   }
+  // Where the target alone is laid out, kinds are those of its modules.
+  const bool are_for_target = target != nullptr && is_laid_out_alone(*target, direction);
   for (const KindRule& rule : kinds)
-    if (std::ranges::none_of(prepared.layout.decisions,
-                             [&](const KindDecision& d) { return rule.path.matches(d.path); }))
+    if (!are_for_target && std::ranges::none_of(prepared.layout.decisions, [&](const KindDecision& d) {
+          return rule.path.matches(d.path);
+        }))
       prepared.warnings.push_back(fmt::format(
           "--module '{}' {}", printable(rule.text),
           direction == Direction::none ? "says nothing where no adapter runs" : "matched no module"));
@@ -144,7 +147,8 @@ std::string describe_misfit(const MatchReport& report) {
 }
 
 /// The rule that mends the most, or the names that are probably meant.
-std::string misfit_hint(const MatchReport& report, const Checkpoint& source, const Target& target) {
+std::string misfit_hint(const MatchReport& report, const Checkpoint& source, const Target& target,
+                        Direction direction) {
   std::vector<NamedShape> missing;
   std::vector<NamedShape> unused;
   std::vector<NamedShape> fitting;
@@ -159,6 +163,17 @@ std::string misfit_hint(const MatchReport& report, const Checkpoint& source, con
   for (const Tensor& tensor : source.tensors)
     if (is_wanted.contains(tensor.name)) fitting.push_back({tensor.name, tensor.dtype, tensor.shape});
   std::vector<std::string> hints;
+  if (is_laid_out_alone(target, direction)) {
+    if (convention_of(source) == Convention::either)
+      hints.push_back(fmt::format("--adapter {} where the file is in the layout of {}",
+                                  direction_name(target.laid_out), printable(target.file)));
+    for (const auto& [one, other] : target.ties_before_layout)
+      if (hints.empty() && is_missing.contains(one) != is_missing.contains(other))
+        hints.push_back(fmt::format(
+            "{} and {} are tied in the layout of {}: convert to a {} with --like first, then that without",
+            printable(one), printable(other), printable(target.file),
+            target.laid_out == Direction::pytorch_to_burn ? ".pt" : ".bpk"));
+  }
   if (const std::optional<BestRule> rule = best_rule(missing, unused, fitting, rule_applier()))
     hints.push_back(fmt::format("--rename '{}' explains {} of {}", printable(rule->text), rule->explained,
                                 missing.size()));
@@ -181,7 +196,7 @@ void match_target(Prepared& prepared, const Target& target, const MatchOptions& 
   if (!report.missing.empty() || has_other_shapes) {
     Error error(ErrorKind::refused, fmt::format("the result does not fit {}: {}", printable(target.file),
                                                 describe_misfit(report)));
-    error.in_file(before.file).with_hint(misfit_hint(report, before, target));
+    error.in_file(before.file).with_hint(misfit_hint(report, before, target, prepared.layout.direction));
     throw error;
   }
   if (matched.checkpoint.tensors.empty() && !before.tensors.empty())
@@ -256,24 +271,6 @@ Checkpoint load_like(const std::string& path) {
   return checkpoint;
 }
 
-Target load_target(const std::string& path, Direction direction, const std::vector<KindRule>& kinds) {
-  return target_of(load_like(path), direction, kinds);
-}
-
-Target target_of(Checkpoint checkpoint, Direction direction, const std::vector<KindRule>& kinds) {
-  const Convention goal = direction == Direction::pytorch_to_burn   ? Convention::burn
-                          : direction == Direction::burn_to_pytorch ? Convention::pytorch
-                                                                    : Convention::either;
-  const Convention is = convention_of(checkpoint);
-  if (goal == Convention::either || is == Convention::either || is == goal) return make_target(checkpoint);
-  std::vector<std::pair<std::string, std::string>> ties;
-  for (const Tie& tie : find_ties(checkpoint))
-    ties.emplace_back(checkpoint.tensors[tie.tensor].name, checkpoint.tensors[tie.same_as].name);
-  Target target = make_target(lay_out(std::move(checkpoint), direction, kinds).checkpoint);
-  target.ties_before_layout = std::move(ties);
-  return target;
-}
-
 Convention convention_of(const Checkpoint& checkpoint) {
   const Format* format = find_format(checkpoint.format);
   if (format != nullptr && format->convention != Convention::either) return format->convention;
@@ -289,6 +286,36 @@ Direction default_direction(Convention from, Convention to) {
   if (from == Convention::pytorch && to == Convention::burn) return Direction::pytorch_to_burn;
   if (from == Convention::burn && to == Convention::pytorch) return Direction::burn_to_pytorch;
   return Direction::none;
+}
+
+Way way_of(Direction adapter) {
+  switch (adapter) {
+    case Direction::pytorch_to_burn:
+      return {adapter, Convention::burn};
+    case Direction::burn_to_pytorch:
+      return {adapter, Convention::pytorch};
+    case Direction::none:
+      break;
+  }
+  return {};
+}
+
+Way default_way(Convention from, Convention to) { return {default_direction(from, to), to}; }
+
+Target target_of(Checkpoint checkpoint, Convention goal, const std::vector<KindRule>& kinds) {
+  const Direction direction = default_direction(convention_of(checkpoint), goal);
+  if (direction == Direction::none) return make_target(checkpoint);
+  std::vector<std::pair<std::string, std::string>> ties;
+  for (const Tie& tie : find_ties(checkpoint))
+    ties.emplace_back(checkpoint.tensors[tie.tensor].name, checkpoint.tensors[tie.same_as].name);
+  Target target = make_target(lay_out(std::move(checkpoint), direction, kinds).checkpoint);
+  target.laid_out = direction;
+  target.ties_before_layout = std::move(ties);
+  return target;
+}
+
+bool is_laid_out_alone(const Target& target, Direction direction) {
+  return direction == Direction::none && target.laid_out != Direction::none;
 }
 
 void print_oddities(const Checkpoint& checkpoint, const Talk& talk) {

@@ -61,16 +61,25 @@ void cast_types(Prepared& prepared, const StageOptions::Parsed& options);
 /// whose tensors have no data. Nothing of it is laid out.
 Checkpoint load_like(const std::string& path);
 
-/// The target that --like names, in the layout that `direction` leads to: one that is in the other is laid
-/// out as the source will be.
-Target load_target(const std::string& path, Direction direction, const std::vector<KindRule>& kinds);
-/// The same of a catalogue that `load_like` gave.
-Target target_of(Checkpoint checkpoint, Direction direction, const std::vector<KindRule>& kinds);
-
 /// Whose layout the tensors of a checkpoint are in, as far as its format says.
 Convention convention_of(const Checkpoint& checkpoint);
 /// What two formats call for where nobody says.
 Direction default_direction(Convention from, Convention to);
+
+/// How a source gets to the layout of its result.
+struct Way {
+  Direction direction = Direction::none;  ///< what runs on it
+  Convention goal = Convention::either;   ///< the result's layout, as far as it is known
+};
+/// Where an adapter leads that somebody names; of `none` nobody knows.
+Way way_of(Direction adapter);
+/// Where nobody names one: to the layout `to`, as far as both are known.
+Way default_way(Convention from, Convention to);
+
+/// What `load_like` gave, as the target of a result in the layout `goal`: one in the other is laid out too.
+Target target_of(Checkpoint checkpoint, Convention goal, const std::vector<KindRule>& kinds);
+/// Whether the target was laid out and the source, on which `direction` runs, is not.
+bool is_laid_out_alone(const Target& target, Direction direction);
 
 /// What is odd about a file: what it hides, and its notes.
 void print_oddities(const Checkpoint& checkpoint, const Talk& talk);

@@ -138,3 +138,78 @@ $ ckpt check testdata/safetensors/linear.safetensors --like enum.lock --adapter 
 adapter: pytorch-to-burn
 enum variants: 2 tensors named as in the target (fc.weight -> fc.Dense.weight, …)
 testdata/safetensors/linear.safetensors for enum.lock: 3 of 3 tensors fit, 0 missing, 0 unused, 0 mismatched; 100.0 % of the parameters: fits
+
+# A result has its target's layout, also where no shape would tell: of a square weight only the layout says which way round
+# it is. `square.pt` is PyTorch's, burn.safetensors is burn's.
+$ ckpt convert --quiet testdata/modules/torch.pt square.pt --include linear_square && ckpt lock square.pt > square.lock
+$ ckpt convert --quiet square.pt square.bpk --module 'linear_square => Linear'
+$ ckpt convert square.bpk square.safetensors --like square.pt
+square.bpk -> square.safetensors: burnpack to safetensors, 320 B
+adapter: burn-to-pytorch (by the input and the target)
+2 read = 2 written + 0 merged - 0 split + 0 dropped; 0 renamed, 1 transposed, 0 cast; nothing else changed
+$ ckpt diff square.safetensors square.pt --adapter none
+2 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
+$ ckpt convert --quiet square.bpk locked.safetensors --like square.lock && ckpt diff locked.safetensors square.pt --adapter none
+2 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
+$ printf '%s\n' '# ckpt lock 1 layout=burn' 'linear_square.weight F32 [4,4]' 'linear_square.bias F32 [4]' > burn.lock
+$ ckpt convert square.pt burn.safetensors --like burn.lock
+ckpt: square.pt: warning: the kind of 1 module rests on its name alone: linear_square (Linear); --explain shows all, --module settles them
+square.pt -> burn.safetensors: pytorch to safetensors, 320 B
+adapter: pytorch-to-burn (by the input and the target)
+2 read = 2 written + 0 merged - 0 split + 0 dropped; 0 renamed, 1 transposed, 0 cast; nothing else changed
+$ ckpt diff burn.safetensors testdata/modules/burn.safetensors --include linear_square --adapter none
+2 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
+$ ckpt convert --quiet square.bpk none.safetensors --like square.pt --adapter none && ckpt diff none.safetensors square.bpk --adapter none
+2 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
+$ ckpt check square.bpk --like square.pt
+adapter: burn-to-pytorch (by the two formats)
+square.bpk for square.pt: 2 of 2 tensors fit, 0 missing, 0 unused, 0 mismatched; 100.0 % of the parameters: fits
+$ ckpt diff square.bpk square.safetensors --left-like square.pt
+adapter: burn-to-pytorch on square.bpk
+2 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
+$ ckpt diff square.pt square.bpk --right-like square.pt
+adapter: burn-to-pytorch on square.bpk
+2 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
+$ ckpt diff square.bpk square.pt --adapter burn-to-pytorch --right-like square.bpk
+adapter: burn-to-pytorch on square.bpk
+2 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
+
+# Where the output's format calls for a layout that the target does not have, the target is laid out like it.
+$ ckpt convert square.bpk again.bpk --like square.lock --module 'linear_square => Linear'
+square.bpk -> again.bpk: burnpack to burnpack, 576 B
+adapter: none (by the two formats)
+adapter: pytorch-to-burn on square.lock, so that it is as the result
+2 read = 2 written + 0 merged - 0 split + 0 dropped; 0 renamed, 0 transposed, 0 cast; nothing else changed
+$ ckpt diff again.bpk testdata/modules/burn.safetensors --include linear_square --adapter none
+2 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
+$ ckpt convert --quiet square.pt again.pt --like burn.lock && ckpt diff again.pt square.pt
+2 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
+$ printf '%s\n' '# ckpt lock 1 layout=pytorch' 'fc.weight F32 [3,4]' 'fc.bias F32 [3]' 'head.weight F32 [2,3] kind=Linear' > torch.lock
+$ ckpt convert testdata/safetensors/linear.safetensors unknown.bpk --like torch.lock
+ckpt: testdata/safetensors/linear.safetensors: the result does not fit torch.lock: 2 of another shape: fc.weight is [3, 4], not [4, 3], head.weight is [2, 3], not [3, 2]; 14.2 % of its parameters are covered
+hint: --adapter pytorch-to-burn where the file is in the layout of torch.lock
+[1]
+$ ckpt convert --quiet testdata/safetensors/linear.safetensors unknown.bpk --like torch.lock --adapter pytorch-to-burn
+
+# What is tied in the one layout is not in the other, where one of the two is transposed.
+$ (cat square.lock; echo 'emb.weight F32 [4,4] kind=Embedding tied-to=linear_square.weight') > tied-square.lock
+$ ckpt convert --quiet square.bpk both.pt --like tied-square.lock && ckpt diff both.pt square.pt --left-include emb --rename 'emb => linear_square' --right-exclude bias
+1 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
+$ ckpt convert square.bpk both.bpk --like tied-square.lock
+ckpt: square.bpk: the result does not fit tied-square.lock: 1 missing: emb.weight; 55.5 % of its parameters are covered
+hint: emb.weight and linear_square.weight are tied in the layout of tied-square.lock: convert to a .pt with --like first, then that without
+[1]
+$ ckpt convert --quiet both.pt both.bpk --module 'emb => Embedding' && ckpt inspect both.bpk
+ckpt: both.pt: warning: 1 tensor is tied to others (emb.weight = linear_square.weight): in burnpack each has its own bytes; --dedupe leaves them out
+ckpt: both.pt: warning: the kind of 1 module rests on its name alone: linear_square (Linear); --explain shows all, --module settles them
+both.bpk: burnpack, 1.06 KiB
+3 tensors, 36 parameters, 144 B of data (F32 144 B)
+
+name                  dtype  shape   size
+linear_square.bias    F32    [4]     16 B
+linear_square.weight  F32    [4, 4]  64 B
+emb.weight            F32    [4, 4]  64 B
+
+metadata
+  ckpt.kinds   linear_square => Linear\nemb => Embedding\n
+  ckpt.layout  burn

@@ -10,6 +10,8 @@
 
 namespace ckpt {
 
+enum class Direction;
+
 /// What a result must look like: the tensors of a target, without their data.
 struct TargetTensor {
   std::string name;
@@ -22,9 +24,8 @@ struct TargetTensor {
 struct Target {
   std::string file;  ///< as the user named it
   std::vector<TargetTensor> tensors;
-  /// Of a target that was laid out as the source is going to be: names that were one tensor before, in the
-  /// source's layout.
-  std::vector<std::pair<std::string, std::string>> ties_before_layout = {};
+  Direction laid_out = {};  ///< what ran on a target that stands in the other layout than the result, …
+  std::vector<std::pair<std::string, std::string>> ties_before_layout = {};  ///< … and what was tied before
 };
 Target make_target(const Checkpoint& checkpoint);
 
