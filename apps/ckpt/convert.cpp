@@ -157,6 +157,7 @@ ExitStatus run(const Convert& given) {
         .with_hint("convert without --dequantize, --permute-rope, --stack and --unstack");
   Prepared prepared = prepare(std::move(whole), stages);
   require_deliverable(prepared.checkpoint);
+  require_own_names(prepared.checkpoint);
   const std::string from = prepared.checkpoint.format;
   if (options.dedupe) prepared.checkpoint = drop_ties(std::move(prepared.checkpoint), prepared.dropped);
   else tell_ties(prepared, format);

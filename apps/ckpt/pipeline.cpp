@@ -347,6 +347,22 @@ void require_deliverable(const Checkpoint& checkpoint) {
       .with_hint("leave them out with --exclude, or choose others with --include");
 }
 
+void require_own_names(const Checkpoint& checkpoint) {
+  std::vector<std::string> names;
+  for (const Tensor& tensor : checkpoint.tensors)
+    if (tensor.number != 0 && tensor.name.ends_with(fmt::format("#{}", tensor.number)))
+      names.push_back(tensor.name);
+  if (names.empty()) return;
+  const std::string mark = names.front().substr(names.front().rfind('#'));
+  throw Error(ErrorKind::refused,
+              fmt::format("the file spells names of different tensors alike; {} with a number behind: {}",
+                          names.size() == 1 ? "1 is listed" : fmt::format("{} are listed", names.size()),
+                          first_names(names)))
+      .in_file(checkpoint.file)
+      .with_hint(fmt::format("--rename '{}$ => NAME' names it otherwise, --exclude '{}$' leaves it out", mark,
+                             mark));
+}
+
 Value rules_json(const RemapReport& report, const std::vector<Rule>& rules) {
   Value all = Value::array();
   for (std::size_t i = 0; i < rules.size(); ++i)

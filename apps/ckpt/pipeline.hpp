@@ -90,6 +90,9 @@ void print_warnings(const Prepared& prepared, const Talk& talk);
 /// Throws `refused` for tensors that cannot be delivered (sparse, quantised, …), naming them.
 void require_deliverable(const Checkpoint& checkpoint);
 
+/// Throws `refused` for tensors that still have the number which a reader put behind a name that another has.
+void require_own_names(const Checkpoint& checkpoint);
+
 /// Rules with their hits, as JSON.
 Value rules_json(const RemapReport& report, const std::vector<Rule>& rules);
 /// Strings as a JSON array.

@@ -50,6 +50,8 @@ struct Tensor {
   std::string module_class = {};  ///< pickled class of the module that owns it, where one is known
 
   std::string recorded_kind = {};  ///< what an earlier conversion noted of the module, else empty
+  /// Where the file spells an earlier tensor's name alike: the number that a reader put behind (`#2`), else 0.
+  std::uint64_t number = 0;
   /// When there are any, `view` only counts bytes, and the elements are those of the pieces, one after
   /// the other along the first dimension.
   std::vector<Tensor> pieces = {};

@@ -7,13 +7,12 @@
 #include "ckpt/formats/pytorch/catalogue.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
-#include "ckpt/codec/name_index.hpp"
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
+#include "ckpt/formats/pytorch/alike.hpp"
 #include "ckpt/formats/pytorch/foreign.hpp"
 #include "ckpt/formats/pytorch/reach.hpp"
 #include "ckpt/formats/pytorch/roots.hpp"
@@ -55,7 +54,7 @@ class Walk {
     std::size_t path_size;  // of the parent's path
     std::size_t place;
     Value value;  // what lies beside the tensors; null while there is nothing
-    std::unordered_map<std::string, std::uint64_t> named = {};  // its members, and how many are spelled so
+    std::vector<std::pair<std::string, Value>> members = {};  // of it, while more may come
   };
 
   /// Counts a place of so many bytes, or items to look at.
@@ -83,6 +82,7 @@ class Walk {
   std::vector<Place> places_;
   std::string path_;
   std::uint64_t cycles_ = 0;
+  std::string first_unknown_;  // the tensor with the first key of metadata that is not known
 };
 
 void Walk::run() {
@@ -111,6 +111,10 @@ void Walk::run() {
   if (cycles_ != 0)
     out_.notes.push_back(
         fmt::format("{} object{} refer back to one that contains them", cycles_, cycles_ == 1 ? "" : "s"));
+  if (const Tensors::Unknown& unknown = tensors_.unknown_metadata(); unknown.tensors != 0)
+    out_.notes.push_back(fmt::format(
+        "{} tensor{} metadata that is not known and left out (first: `{}` of {})", unknown.tensors,
+        unknown.tensors == 1 ? " has" : "s have", printable(unknown.first_key), printable(first_unknown_)));
   tell_left_out();
   out_.roots = find_roots(places_);
 }
@@ -208,6 +212,7 @@ void Walk::leave() {
   frames_.pop_back();
   on_path_[frame.node] = false;
   path_.resize(frame.path_size);
+  if (!frame.members.empty()) set_members(frame.value, std::move(frame.members));
   if (frame.value.is_null()) return;
   if (frames_.empty()) out_.values = std::move(frame.value);
   else add_value(frame.key, std::move(frame.value));
@@ -222,17 +227,7 @@ void Walk::add_value(const std::string& key, Value value) {
     frame.value.push(std::move(value));
     return;
   }
-  if (frame.value.is_null()) frame.value = Value::object();
-  std::string name = values_.name(key);
-  if (frame.structure.has_alike) {
-    std::uint64_t& count = frame.named[name];
-    const std::string spelled = name;
-    while (++count > 1) {
-      name = fmt::format("{}#{}", spelled, count);
-      if (frame.named.try_emplace(name, 1).second) break;
-    }
-  }
-  frame.value.set(std::move(name), std::move(value));
+  frame.members.emplace_back(values_.name(key), std::move(value));
 }
 
 void Walk::add_tensor(NodeId node, const std::string& key) {
@@ -245,7 +240,9 @@ void Walk::add_tensor(NodeId node, const std::string& key) {
   std::string name = path_;
   path_.resize(path_size);
   try {
+    const bool had_unknown = tensors_.unknown_metadata().tensors != 0;
     std::variant<Tensor, std::string> made = tensors_.build(node);
+    if (!had_unknown && tensors_.unknown_metadata().tensors != 0) first_unknown_ = name;
     if (auto* what = std::get_if<std::string>(&made)) {
       spend(0, what->size());
       out_.refused.push_back({std::move(name), std::move(*what)});
@@ -266,25 +263,24 @@ void Walk::add_tensor(NodeId node, const std::string& key) {
   }
 }
 
-/// Two paths may be spelled alike (`a.b` and `a`, `b`). The later one gets `#2` behind it, so that none is
-/// lost.
+/// Two paths may be spelled alike (`a.b` and `a`, `b`). The later one gets a number behind it, so that none
+/// is lost; a name that stands in the file once keeps its tensor.
 void make_names_unique(Checkpoint& out) {
-  NameIndex index(out.tensors.size() + out.refused.size());
-  std::unordered_map<std::string, std::uint64_t> last;  // number that was put behind a name
+  std::vector<std::string_view> names;
+  names.reserve(out.tensors.size() + out.refused.size());
+  for (const Tensor& tensor : out.tensors) names.push_back(tensor.name);
+  for (const Refused& refused : out.refused) names.push_back(refused.name);
+  const std::vector<std::uint64_t> numbers = numbers_of_alike(names);
   std::uint64_t renamed = 0;
   std::string first;
-  const auto claim = [&](std::string& name) {
-    if (!index.add(name, 0)) return;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i] == 0) continue;
+    const bool is_tensor = i < out.tensors.size();
+    std::string& name = is_tensor ? out.tensors[i].name : out.refused[i - out.tensors.size()].name;
+    if (is_tensor) out.tensors[i].number = numbers[i];
     if (renamed++ == 0) first = name;
-    std::uint64_t& number = last.try_emplace(name, 1).first->second;
-    std::string fresh;
-    do fresh = fmt::format("{}#{}", name, ++number);
-    while (index.find(fresh));
-    name = std::move(fresh);
-    index.add(name, 0);
-  };
-  for (Tensor& tensor : out.tensors) claim(tensor.name);
-  for (Refused& refused : out.refused) claim(refused.name);
+    name = numbered(name, numbers[i]);
+  }
   if (renamed != 0)
     out.notes.push_back(
         fmt::format("{} name{} of more than one tensor ({} is the first); the others are listed with `#2` "

@@ -132,7 +132,6 @@ Structure structure_of(const Document& document, NodeId id, const ScriptMembers*
   Structure out;
   if (mapping(document, id)) {
     add_mapping(document, id, out);
-    out.has_alike = true;
     out.is_optimizer =
         member(document, id, "state") != no_node && member(document, id, "param_groups") != no_node;
     // Attributes of a mapping (the `_metadata` of a state dict) are no content, unless they hold tensors.

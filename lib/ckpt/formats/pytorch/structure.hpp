@@ -19,7 +19,6 @@ struct Structure {
   bool is_module = false;
   bool is_optimizer = false;  ///< has `state` and `param_groups`
   bool shows_values = true;   ///< whether what holds no tensor is shown beside them
-  bool has_alike = false;     ///< different keys may be spelled alike
   std::string class_name;     ///< of an object that is no plain container
   std::string module_class;   ///< of the module that owns the tensors directly in it
 };

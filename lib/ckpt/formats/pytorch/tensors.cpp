@@ -17,6 +17,7 @@
 #include "ckpt/formats/pytorch/legacy.hpp"
 #include "ckpt/formats/pytorch/numpy.hpp"
 #include "ckpt/formats/pytorch/signs.hpp"
+#include "ckpt/formats/pytorch/values.hpp"
 
 namespace ckpt::pytorch {
 namespace {
@@ -208,6 +209,7 @@ std::variant<Tensor, std::string> Tensors::build_strided(const Rebuild& rebuild)
       assemble(storage, dtype, dtype_name, offset, std::move(shape), strides);
 
   const NodeId metadata = at(args, v3 ? 7 : 6);
+  look_for_unknown(metadata);
   const bool conjugate = flag(document_, metadata, "conj");
   const bool negative = flag(document_, metadata, "neg");
   auto* tensor = std::get_if<Tensor>(&made);
@@ -217,6 +219,18 @@ std::variant<Tensor, std::string> Tensors::build_strided(const Rebuild& rebuild)
     return fmt::format("{} tensor with a lazy sign", name(tensor->dtype));
   tensor->view.source = flipped(storage, tensor->dtype, conjugate, negative);
   return made;
+}
+
+/// PyTorch gives what it does not know itself to the backend whose tensor it was.
+void Tensors::look_for_unknown(NodeId metadata) {
+  const auto items = mapping(document_, metadata);
+  if (!items) return;
+  for (std::size_t i = 0; i + 1 < items->size(); i += 2) {
+    const std::string key = key_text(document_, (*items)[i]);
+    if (key == "conj" || key == "neg") continue;
+    if (unknown_.tensors++ == 0) unknown_.first_key = key;
+    return;
+  }
 }
 
 Bytes Tensors::flipped(const Storage& storage, DType dtype, bool conjugate, bool negative) {

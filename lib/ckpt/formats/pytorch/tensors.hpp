@@ -23,6 +23,13 @@ class Tensors {
   /// `corrupt` when the description is malformed or goes beyond its storage.
   std::variant<Tensor, std::string> build(NodeId id);
 
+  /// Tensors that were built without a part of their metadata, which may mean anything.
+  struct Unknown {
+    std::uint64_t tensors = 0;
+    std::string first_key;
+  };
+  const Unknown& unknown_metadata() const noexcept { return unknown_; }
+
  private:
   struct Rebuild;  // a meaning with its arguments
   Rebuild unwrap(NodeId id) const;
@@ -32,9 +39,11 @@ class Tensors {
                                              std::string_view dtype_name, std::uint64_t offset, Shape shape,
                                              const std::vector<std::uint64_t>& strides);
   const Storage& storage_of(NodeId id);
+  void look_for_unknown(NodeId metadata);
   Bytes flipped(const Storage& storage, DType dtype, bool conjugate, bool negative);
 
   const Document& document_;
+  Unknown unknown_;
   std::unordered_map<NodeId, Storage> nested_;  // storages that `_load_from_bytes` makes, by its node
   std::map<std::pair<const ByteSource*, unsigned>, Bytes> flipped_;
 };

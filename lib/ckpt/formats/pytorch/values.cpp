@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <unordered_map>
+#include <string_view>
 #include <utility>
 
 #include "ckpt/codec/name_index.hpp"
 #include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
+#include "ckpt/formats/pytorch/alike.hpp"
 #include "ckpt/formats/pytorch/numpy.hpp"
 
 namespace ckpt::pytorch {
@@ -222,8 +223,7 @@ Value Values::show_items(std::span<const NodeId> items, unsigned depth) {
 }
 
 Value Values::show_mapping(std::span<const NodeId> items, unsigned depth) {
-  Value object = Value::object();
-  std::unordered_map<std::string, unsigned> names;
+  std::vector<std::pair<std::string, Value>> shown;
   const std::vector<Entry> members = entries(document_, items);
   shown_ += items.size() / 2 - members.size();  // looking at what is replaced costs as much
   for (std::size_t i = 0; i < members.size(); ++i) {
@@ -232,10 +232,23 @@ Value Values::show_mapping(std::span<const NodeId> items, unsigned depth) {
       break;
     }
     std::string key = name(members[i].name);
-    if (const unsigned count = ++names[key]; count > 1) key = fmt::format("{}#{}", key, count);
-    object.set(std::move(key), show(members[i].value, depth + 1));
+    shown.emplace_back(std::move(key), show(members[i].value, depth + 1));
   }
+  Value object = Value::object();
+  set_members(object, std::move(shown));
   return object;
+}
+
+void set_members(Value& object, std::vector<std::pair<std::string, Value>> members) {
+  if (object.is_null()) object = Value::object();
+  std::vector<std::string_view> names;
+  names.reserve(members.size());
+  for (const auto& [name, value] : members) names.push_back(name);
+  const std::vector<std::uint64_t> numbers = numbers_of_alike(names);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    auto& [name, value] = members[i];
+    object.set(numbers[i] == 0 ? std::move(name) : numbered(name, numbers[i]), std::move(value));
+  }
 }
 
 Value Values::show_call(NodeId id, unsigned depth) {

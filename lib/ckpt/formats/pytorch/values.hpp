@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ckpt/core/value.hpp"
@@ -36,6 +37,10 @@ class Values {
   std::uint64_t shown_ = 0;
   std::uint64_t omitted_ = 0;
 };
+
+/// Sets members of an object; one that is spelled as an earlier one gets a number behind its name. `object`
+/// may be null.
+void set_members(Value& object, std::vector<std::pair<std::string, Value>> members);
 
 /// One member of a mapping: the name that its key makes, and its value.
 struct Entry {

@@ -86,7 +86,11 @@ TEST_CASE("two paths that are spelled alike both stay, and a note says so") {
       .vector("0", 2)
       .raw("u");
   const Checkpoint checkpoint = read_pickle(writer);
-  CHECK(names(checkpoint) == Strings{"a.b", "a.b#2", "a.b#2#2"});
+  // A name that stands in the file once is that of its tensor.
+  CHECK(names(checkpoint) == Strings{"a.b", "a.b#3", "a.b#2"});
+  CHECK(checkpoint.tensors[0].number == 0);
+  CHECK(checkpoint.tensors[1].number == 3);
+  CHECK(checkpoint.tensors[2].number == 0);
   REQUIRE(checkpoint.notes.size() == 1);
   CHECK_THAT(checkpoint.notes[0], Contains("a.b"));
 }
@@ -101,6 +105,16 @@ TEST_CASE("keys that are spelled alike are numbered, tensors and values alike") 
   values.raw("}(").text("t").vector("0", 2).text("None#2").raw("K\x07");
   for (int i = 0; i < 3; ++i) values.raw("NK\x01");
   CHECK(json::dump(read_pickle(values.raw("u")).values) == R"({"None#2":7,"None":1,"None#3":1,"None#4":1})");
+
+  // Also where the one that is spelled so stands behind, beside tensors and in a value.
+  PickleWriter beside;
+  beside.raw("}(").text("t").vector("0", 2).raw("NK\x01").text("None").raw("K\x02").text("None#2").raw(
+      "K\x03");
+  CHECK(json::dump(read_pickle(beside.raw("u")).values) == R"({"None":1,"None#3":2,"None#2":3})");
+  PickleWriter within;
+  within.raw("}(").text("t").vector("0", 2).text("v");
+  within.raw("}(NK\x01").text("None").raw("K\x02").text("None#2").raw("K\x03uu");
+  CHECK(json::dump(read_pickle(within).values) == R"({"v":{"None":1,"None#3":2,"None#2":3}})");
 }
 
 TEST_CASE("a key that comes again replaces the value, as in Python") {

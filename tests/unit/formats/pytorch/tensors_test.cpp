@@ -138,6 +138,16 @@ TEST_CASE("lazy conjugation and negation change signs while the data is read") {
         floats({-1, -2}));
 }
 
+TEST_CASE("a key of a tensor's metadata that is not known is told once") {
+  const auto notes = [](const std::string& key) {
+    return read_opcodes(v2_with_metadata("FloatStorage", key), floats({1, 2})).notes;
+  };
+  CHECK(notes("conj").empty());
+  CHECK(notes("neg").empty());
+  CHECK(notes("zzz") ==
+        std::vector<std::string>{"1 tensor has metadata that is not known and left out (first: `zzz` of x)"});
+}
+
 TEST_CASE("quantised, sparse, nested, meta and wrapped tensors are refused with what they are") {
   const auto what = [](PickleWriter& writer) {
     const Checkpoint checkpoint =
