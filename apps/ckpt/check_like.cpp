@@ -172,6 +172,32 @@ std::vector<Rule> rules_for(const Prepared& source, const Question& question, In
   return rules;
 }
 
+/// What the rules carry to a missing name is what it may be, and what they carry elsewhere is not.
+void agree_with_rules(const Fit& before, const Fit& after, Suggestions& found) {
+  std::unordered_map<std::string_view, std::string_view> carried;
+  std::unordered_set<std::string_view> taken;
+  std::unordered_set<std::string_view> wanted;
+  for (const TargetTensor& tensor : after.target.tensors) wanted.insert(tensor.name);
+  // Rules change no order.
+  const std::vector<Tensor>& from = before.source.checkpoint.tensors;
+  const std::vector<Tensor>& to = after.source.checkpoint.tensors;
+  for (std::size_t i = 0; i < std::min(from.size(), to.size()); ++i) {
+    if (!same_place(from[i], to[i]) || !wanted.contains(to[i].name)) continue;
+    carried.emplace(to[i].name, from[i].name);
+    taken.insert(from[i].name);
+  }
+  const std::unordered_map<std::string_view, std::string_view> meant(found.did_you_mean.begin(),
+                                                                     found.did_you_mean.end());
+  std::vector<std::pair<std::string, std::string>> agreed;
+  for (const std::string& name : before.match.missing) {
+    if (const auto by_rules = carried.find(name); by_rules != carried.end())
+      agreed.emplace_back(name, by_rules->second);
+    else if (const auto other = meant.find(name); other != meant.end() && !taken.contains(other->second))
+      agreed.emplace_back(name, other->second);
+  }
+  found.did_you_mean = std::move(agreed);
+}
+
 /// Rules that leave fewer misfits than there were.
 void suggest_rules(const Prepared& source, const Question& question, const Fit& before,
                    const std::vector<Rule>& rules, Suggestions& found) {
@@ -187,6 +213,7 @@ void suggest_rules(const Prepared& source, const Question& question, const Fit& 
   if (misfits(after) >= misfits(before) || after.match.missing.size() >= before.match.missing.size()) return;
   for (const Rule& rule : rules) found.rules.push_back(rule.text);
   found.mended = before.match.missing.size() - after.match.missing.size();
+  agree_with_rules(before, after, found);
 }
 
 /// Where the formats do not say whose layout they hold, the adapter may be what is missing.

@@ -1,4 +1,5 @@
 #include <filesystem>
+#include <unordered_set>
 
 #include "ckpt/codec/json.hpp"
 #include "ckpt/core/text.hpp"
@@ -159,10 +160,15 @@ ExitStatus run(const Convert& given) {
   require_deliverable(prepared.checkpoint);
   require_own_names(prepared.checkpoint);
   const std::string from = prepared.checkpoint.format;
-  if (options.dedupe) prepared.checkpoint = drop_ties(std::move(prepared.checkpoint), prepared.dropped);
-  else tell_ties(prepared, format);
   Checkpoint like;
   if (!stages.like.empty()) like = load_like(stages.like);
+  if (options.dedupe) {
+    std::unordered_set<std::string_view> wanted;
+    for (const Tensor& tensor : like.tensors) wanted.insert(tensor.name);
+    prepared.checkpoint = drop_ties(std::move(prepared.checkpoint), wanted, prepared.dropped);
+  } else {
+    tell_ties(prepared, format);
+  }
   const Convention convention = convention_of(prepared.checkpoint);
   const bool is_by_target = format.convention == Convention::either && !stages.like.empty();
   const Way way = stages.adapter
@@ -294,7 +300,7 @@ std::function<ExitStatus()> add_convert(CLI::App& app) {
       "--explain{*}", options->explained,
       "One line a tensor: what was done, by which rule, on what evidence; =NAME: the whole way of one");
   app.add_flag("--dedupe", options->dedupe,
-               "Of tensors that share their elements, write only the first name");
+               "Of tensors that share their elements, write only the first name, or those of --like");
   app.add_flag("--verify", options->verify, "Read the output back and compare every element with the source");
   app.add_flag("--json", options->json, "The report as one JSON document on standard output");
   options->talk.add(app);

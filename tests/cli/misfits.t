@@ -143,3 +143,23 @@ $ ckpt remap nest.safetensors --infer odd.safetensors
 \# 0 rules explain 11 of 12; left: l.1.b.0.weight
 \# without a partner in odd.safetensors: l.1.b.0.wait
 [1]
+
+# What a missing name may be is what the rules carry to it, where there are any.
+$ python3 make.py gaps.safetensors F32 '[2,3]' net.0.weight net.2.weight net.4.weight
+$ python3 make.py counted.safetensors F32 '[2,3]' net.0.weight net.1.weight net.2.weight
+$ ckpt check gaps.safetensors --like counted.safetensors
+misfit   name          file        target      did you mean
+missing  net.1.weight              F32 [2, 3]  net.2.weight
+unused   net.4.weight  F32 [2, 3]
+
+2 rules supply 1 of 1 missing tensor:
+  --rename '^net\.2\. => net.1.'
+  --rename '^net\.4\. => net.2.'
+
+gaps.safetensors for counted.safetensors: 2 of 3 tensors fit, 1 missing, 1 unused, 0 mismatched; 66.6 % of the parameters: DOES NOT FIT
+[1]
+$ ckpt check gaps.safetensors --like counted.safetensors --json | python3 -c '
+> import json, sys
+> answer = json.load(sys.stdin)
+> print(answer["did_you_mean"], [finding["text"] for finding in answer["findings"] if finding["code"] == "CK030"])'
+{'net.1.weight': 'net.2.weight'} ['net.1.weight: the target has it, the file does not; it may be net.2.weight']

@@ -25,3 +25,15 @@ name            dtype  shape     size
 tok_emb.weight  F32    [10, 4]  160 B
 decoder.weight  F32    [10, 4]  160 B  = tok_emb.weight
 decoder.bias    F32    [10]      40 B
+
+# Where a target wants a name, that is the one which stays.
+$ printf '# ckpt lock 1\ndecoder.bias F32 [10]\ndecoder.weight F32 [10,4]\n' > decoder.lock
+$ ckpt convert testdata/pytorch/tied.pt d.safetensors --dedupe --like decoder.lock
+testdata/pytorch/tied.pt -> d.safetensors: pytorch to safetensors, 352 B
+adapter: none (by the input and the target)
+3 read = 2 written + 0 merged - 0 split + 1 dropped; 0 renamed, 0 transposed, 0 cast; nothing else changed
+dropped: tok_emb.weight (= decoder.weight)
+$ ckpt diff d.safetensors testdata/pytorch/tied.pt --right-include decoder
+2 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
+$ ckpt convert --quiet testdata/pytorch/tied.pt e.safetensors --dedupe --like a.safetensors && ckpt diff e.safetensors a.safetensors
+3 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK

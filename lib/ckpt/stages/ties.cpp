@@ -14,15 +14,23 @@ std::vector<Tie> find_ties(const Checkpoint& checkpoint) {
   return ties;
 }
 
-Checkpoint drop_ties(Checkpoint checkpoint, std::vector<std::string>& dropped) {
-  std::vector<bool> is_tie(checkpoint.tensors.size());
-  for (const Tie& tie : find_ties(checkpoint)) {
-    is_tie[tie.tensor] = true;
-    dropped.push_back(
-        fmt::format("{} (= {})", checkpoint.tensors[tie.tensor].name, checkpoint.tensors[tie.same_as].name));
+Checkpoint drop_ties(Checkpoint checkpoint, const std::unordered_set<std::string_view>& wanted,
+                     std::vector<std::string>& dropped) {
+  std::vector<Tensor>& tensors = checkpoint.tensors;
+  const std::vector<std::size_t> first = first_at_same_place(tensors);
+  // The one that stays in the place of those that go, by the first of that place.
+  std::vector<std::size_t> kept = first;
+  for (std::size_t i = tensors.size(); i-- > 0;)
+    if (wanted.contains(tensors[i].name)) kept[first[i]] = i;
+  std::vector<bool> is_dropped(tensors.size());
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const std::size_t other = kept[first[i]];
+    if (other == i || wanted.contains(tensors[i].name)) continue;
+    is_dropped[i] = true;
+    dropped.push_back(fmt::format("{} (= {})", tensors[i].name, tensors[other].name));
   }
   std::size_t i = 0;
-  std::erase_if(checkpoint.tensors, [&](const Tensor&) { return is_tie[i++]; });
+  std::erase_if(tensors, [&](const Tensor&) { return is_dropped[i++]; });
   return checkpoint;
 }
 

@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "ckpt/core/checkpoint.hpp"
@@ -17,7 +19,9 @@ struct Tie {
 /// Every tensor that lies where an earlier one does.
 std::vector<Tie> find_ties(const Checkpoint& checkpoint);
 
-/// Keeps the first name of every place; the others go, and are added to `dropped` as `lm_head (= wte)`.
-Checkpoint drop_ties(Checkpoint checkpoint, std::vector<std::string>& dropped);
+/// Keeps the names of every place that are wanted, or else the first; the others go, and are added to
+/// `dropped` as `lm_head (= wte)`.
+Checkpoint drop_ties(Checkpoint checkpoint, const std::unordered_set<std::string_view>& wanted,
+                     std::vector<std::string>& dropped);
 
 }  // namespace ckpt
