@@ -159,6 +159,8 @@ ExitStatus run(const Convert& given) {
   Prepared prepared = prepare(std::move(whole), stages);
   require_deliverable(prepared.checkpoint);
   require_own_names(prepared.checkpoint);
+  // A target leaves out what it does not know, and a part of a stack has a name that proves nothing.
+  if (!stages.like.empty() || !edits.unstack.empty()) keep_source(prepared);
   const std::string from = prepared.checkpoint.format;
   Checkpoint like;
   if (!stages.like.empty()) like = load_like(stages.like);
@@ -185,6 +187,7 @@ ExitStatus run(const Convert& given) {
   if (target) restore_before_layout(prepared, *target, direction);
   adapt(prepared, direction, stages.kinds, target ? &*target : nullptr);
   tell_edits(prepared);
+  stack_parts(prepared, edits);
   if (target) restore_after_layout(prepared, *target);
   if (target) match_target(prepared, *target, stages.match);
   cast_types(prepared, stages);

@@ -197,7 +197,8 @@ void Training::carry_along(Prepared& prepared, Direction direction, const StageO
   if (!source_) return;
   follow_names(source_->state, prepared.remap);
   for (const EditReport& edits : prepared.edits) follow_names(source_->state, edits);
-  Carried carried = carry(source_->state, prepared.checkpoint, direction, stages.kinds, target);
+  Carried carried =
+      carry(source_->state, prepared.checkpoint, direction, stages.kinds, target, prepared.source.get());
   source_->state = std::move(carried.state);
   lost_ = std::move(carried.lost);
   order_ = std::move(carried.order);
