@@ -5,6 +5,7 @@
 
 #include "check.hpp"
 #include "ckpt/codec/json.hpp"
+#include "ckpt/core/quoted.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/report/compare.hpp"
 #include "edits.hpp"
@@ -273,13 +274,6 @@ bool is_misfit(FindingId id) {
          id == FindingId::other_dtype;
 }
 
-/// A rule as a word of a shell's command line.
-std::string shell_word(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 // Of each kind of misfit so many are shown; --verbose shows all.
 constexpr std::size_t shown = 20;
 
@@ -351,8 +345,7 @@ void print_suggestions(const Suggestions& suggestions, std::size_t missing) {
   fmt::print("{} {} {} of {}:\n", count(suggestions.rules.size(), "rule"),
              suggestions.rules.size() == 1 ? "supplies" : "supply", grouped(suggestions.mended),
              count(missing, "missing tensor"));
-  for (const std::string& rule : suggestions.rules)
-    fmt::print("  --rename {}\n", shell_word(printable(rule)));
+  for (const std::string& rule : suggestions.rules) fmt::print("  --rename {}\n", shell_word(rule));
   fmt::print("\n");
 }
 

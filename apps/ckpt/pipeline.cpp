@@ -8,6 +8,7 @@
 
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/places.hpp"
+#include "ckpt/core/quoted.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/formats/format.hpp"
 #include "ckpt/io/file.hpp"
@@ -41,7 +42,7 @@ Checkpoint filter_some(Checkpoint checkpoint, const Filters& filters, std::vecto
   if (is_empty() && !was_empty)
     throw Error(ErrorKind::refused, "no tensor is left: --include and --exclude drop every one")
         .in_file(checkpoint.file)
-        .with_hint(fmt::format("names are listed by: ckpt inspect {}", checkpoint.file));
+        .with_hint("names are listed by: ckpt inspect " + shell_word(checkpoint.file));
   return checkpoint;
 }
 
@@ -95,7 +96,7 @@ Prepared prepare(Checkpoint checkpoint, const StageOptions::Parsed& options) {
     if (options.strict_rules)
       throw Error(ErrorKind::usage, text)
           .in_file(path)
-          .with_hint(fmt::format("names are listed by: ckpt inspect {}", path));
+          .with_hint("names are listed by: ckpt inspect " + shell_word(path));
     prepared.warnings.push_back(text);
   }
   if (!prepared.remap.unstable.empty())
@@ -183,7 +184,7 @@ std::string misfit_hint(const MatchReport& report, const Checkpoint& source, con
     if (is_wanted.contains(tensor.name)) fitting.push_back({tensor.name, tensor.dtype, tensor.shape});
   std::vector<std::string> hints;
   if (const std::optional<BestRule> rule = best_rule(missing, unused, fitting, rule_applier()))
-    hints.push_back(fmt::format("--rename '{}' explains {} of {}", printable(rule->text), rule->explained,
+    hints.push_back(fmt::format("--rename {} explains {} of {}", shell_word(rule->text), rule->explained,
                                 missing.size()));
   for (std::size_t i = 0;
        i < missing.size() && (i + 1) * unused.size() <= most_comparisons && hints.size() < 6; ++i)
@@ -211,7 +212,8 @@ void match_target(Prepared& prepared, const Target& target, const MatchOptions& 
     throw Error(ErrorKind::refused,
                 fmt::format("no tensor is left: {} knows none of them", printable(target.file)))
         .in_file(before.file)
-        .with_hint(fmt::format("ckpt check {} --like {} tells what does not fit", before.file, target.file));
+        .with_hint(fmt::format("ckpt check {} --like {} tells what does not fit", shell_word(before.file),
+                               shell_word(target.file)));
   for (const Mismatch& mismatch : report.mismatched)
     prepared.warnings.push_back(fmt::format("{} is {}, the target has {}: --dtype casts it",
                                             printable(mismatch.name), mismatch.found(), mismatch.wanted()));

@@ -22,6 +22,7 @@ struct Structure {
   bool has_alike = false;     ///< different keys may be spelled alike
   std::string class_name;     ///< of an object that is no plain container
   std::string module_class;   ///< of the module that owns the tensors directly in it
+  std::string_view kind;      ///< of a module that owns all below it, where its attributes say it
 };
 
 /// Takes a node apart. A pickled nn.Module gives what its state_dict() would: parameters, persistent buffers,
