@@ -34,6 +34,8 @@ FindingId id_of(StateFault::Kind kind) {
       return FindingId::unknown_state;
     case StateFault::Kind::order:
       return FindingId::state_out_of_order;
+    case StateFault::Kind::ambiguous:
+      return FindingId::ambiguous_state;
     case StateFault::Kind::zero:
       break;
   }

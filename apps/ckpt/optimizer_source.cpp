@@ -173,7 +173,6 @@ LikeOptimizer read_like(const std::string& path, const OptimizerState& state) {
   std::vector<std::string> dropped;
   const Join join = join_by_position(*other, select_root(checkpoint, std::nullopt, dropped));
   if (!join.problem.empty()) result.why_not = join.problem;
-  else if (join.is_ambiguous) result.why_not = "the shapes leave open what its groups hold";
   else result.state = std::move(other);
   return result;
 }

@@ -120,9 +120,6 @@ void Training::drop_orphans_of_record(Checkpoint& whole) {
 }
 
 void Training::take_source(OptimizerSource source) {
-  if (source.join.is_ambiguous)
-    warnings_.push_back(
-        fmt::format("shapes alone leave the order of the parameters open: {} was taken", source.join.how));
   if (!source.state.tensor_settings.empty())
     warnings_.push_back(
         fmt::format("{} of the optimizer {} a tensor; the number is taken, and written as one: {}",

@@ -186,21 +186,21 @@ class PositionJoin {
       groups.push_back(shapes_of(group));
       all.insert(all.end(), groups.back().begin(), groups.back().end());
     }
-    bool is_plain = keys_.size() == model_.size();
-    for (std::size_t i = 0; is_plain && i < all.size(); ++i) is_plain = fits(all[i], *model_[i]);
+    const auto take = [&](const std::vector<const Tensor*>& order, std::string how) {
+      join_.how = std::move(how);
+      for (const Tensor* tensor : order) join_.names.push_back(tensor->name);
+      note_open();
+    };
+    // `optimizer(model.parameters())`: there is nothing to count.
+    if (groups.size() == 1 && fits_as_it_is(all))
+      return take(model_, fmt::format("the order of the model's {} parameters", model_.size()));
     Orders orders(groups, model_);
     const Orders::Count count = orders.count();
-    if (is_plain) {
-      join_.how = fmt::format("the order of the model's {} parameters", model_.size());
-      join_.is_ambiguous = count == Orders::Count::several;
-      set(model_);
-      note_open();
-    } else if (count == Orders::Count::one) {
-      join_.how = fmt::format("the only order in which the model's {} parameters fit the {} group{}",
-                              model_.size(), groups.size(), groups.size() == 1 ? "" : "s");
-      set(orders.only());
-      note_open();
+    if (count == Orders::Count::one) {
+      take(orders.only(), fmt::format("the only order in which the model's {} parameters fit the {} group{}",
+                                      model_.size(), groups.size(), groups.size() == 1 ? "" : "s"));
     } else if (count == Orders::Count::several) {
+      join_.is_ambiguous = true;
       join_.problem =
           fmt::format("the {} parameters of the optimizer fit the {} of the model in several orders",
                       keys_.size(), model_.size());
@@ -209,8 +209,9 @@ class PositionJoin {
     }
   }
 
-  void set(const std::vector<const Tensor*>& tensors) {
-    for (const Tensor* tensor : tensors) join_.names.push_back(tensor->name);
+  bool fits_as_it_is(const Shapes& all) const {
+    return std::ranges::equal(all, model_,
+                              [](const auto& shape, const Tensor* t) { return fits(shape, *t); });
   }
 
   std::string describe_misfit(const Shapes& all) const {
