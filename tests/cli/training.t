@@ -318,6 +318,65 @@ $ ckpt check testdata/pytorch/settings.pt --optimizer | tail -n 2
 CK048 warning the 4 parameters of the optimizer fit the 4 of the model in several orders
 testdata/pytorch/settings.pt: 19 tensors, 0 errors, 1 warning: sound
 
+# Moments are in their file's layout, which must be the model's: a square matrix has one shape in both.
+$ ckpt convert settings.bpk mixed.bpk --optimizer testdata/pytorch/settings.pt --optimizer-out mixed-optim.bpk --param-names names.txt
+ckpt: testdata/pytorch/settings.pt: the moments are in PyTorch's layout, but the model settings.bpk is in burn's
+hint: first convert the model alone: ckpt convert settings.bpk in-pytorch.pt; then give in-pytorch.pt in its place
+[1]
+$ ckpt convert settings.bpk mixed.pt --optimizer testdata/pytorch/settings.pt --param-names names.txt 2>&1 | head -n 1
+ckpt: testdata/pytorch/settings.pt: the moments are in PyTorch's layout, but the model settings.bpk is in burn's
+$ ckpt check testdata/pytorch/settings.pt --model settings.bpk
+CK041 error   the moments are in PyTorch's layout, but the model settings.bpk is in burn's
+testdata/pytorch/settings.pt: 19 tensors, 1 error, 0 warnings: NOT SOUND
+[1]
+$ ckpt convert --quiet settings.bpk in-pytorch.pt 2> /dev/null
+$ ckpt convert --quiet in-pytorch.pt mixed.bpk --optimizer testdata/pytorch/settings.pt --optimizer-out mixed-optim.bpk --param-names names.txt --module 'fc|head => Linear' 2> /dev/null
+$ ckpt inspect mixed-optim.bpk --tensor "$(ckpt inspect mixed-optim.bpk | sed -n 's/^  \([0-9]*\)  fc.weight$/\1/p').momentum.moment_1" | grep values
+  values     0.125 0.375 0.25 0.5
+$ ckpt convert --quiet in-pytorch.pt mixed.pt --optimizer testdata/pytorch/settings.pt --param-names names.txt 2> /dev/null
+$ ckpt inspect mixed.pt --tensor optimizer.state.0.exp_avg | grep values
+  values     0.125 0.25 0.375 0.5
+
+# The same the other way. The ids by which the record names its parameters are those of its own model.
+$ ckpt convert in-pytorch.pt mixed.pt --force --optimizer settings-optim.bpk
+ckpt: settings-optim.bpk: the moments are in burn's layout, but the model in-pytorch.pt is in PyTorch's
+hint: first convert the model alone: ckpt convert in-pytorch.pt in-burn.bpk --like MODEL (the record's own model, for its ids); then give in-burn.bpk in its place
+[1]
+$ ckpt convert --quiet in-pytorch.pt in-burn.bpk --like settings.bpk --module 'fc|head => Linear'
+$ ckpt convert --quiet in-burn.bpk mixed.pt --force --optimizer settings-optim.bpk 2> /dev/null
+$ ckpt inspect mixed.pt --tensor optimizer.state.0.exp_avg | grep values
+  values     0.125 0.25 0.375 0.5
+$ ckpt convert settings-optim.bpk none.bpk --model in-pytorch.pt --drop-orphans
+ckpt: in-pytorch.pt: the model's tensors have no ids, by which burn's record names its parameters
+hint: --model takes the burnpack that the record belongs to
+[1]
+
+# Of a safetensors model nobody says it, or the user does, or the note of a conversion.
+$ ckpt convert --quiet in-pytorch.pt unknown.safetensors
+$ ckpt convert unknown.safetensors mixed.pt --force --optimizer testdata/pytorch/settings.pt --param-names names.txt 2>&1 | grep layout
+ckpt: unknown.safetensors: warning: nothing says whose layout the model is in, and no shape does; it was taken for that of the optimizer's moments, which matters for 2 square matrices: fc.weight, head.weight
+$ ckpt inspect mixed.pt --tensor optimizer.state.0.exp_avg | grep values
+  values     0.125 0.25 0.375 0.5
+$ ckpt convert unknown.safetensors told.bpk --optimizer testdata/pytorch/settings.pt --optimizer-out told-optim.bpk --param-names names.txt
+ckpt: unknown.safetensors: nothing says whose layout the model is in, but burn's record takes moments in burn's
+hint: --adapter pytorch-to-burn if it is in PyTorch's, as the moments are; --adapter none carries both as they are
+[1]
+$ ckpt convert unknown.safetensors told.bpk --optimizer testdata/pytorch/settings.pt --optimizer-out told-optim.bpk --param-names names.txt --adapter pytorch-to-burn --module 'fc|head => Linear' 2>&1 | grep -e layout -e adapter
+adapter: pytorch-to-burn
+$ ckpt inspect told-optim.bpk --tensor "$(ckpt inspect told-optim.bpk | sed -n 's/^  \([0-9]*\)  fc.weight$/\1/p').momentum.moment_1" | grep values
+  values     0.125 0.375 0.25 0.5
+$ ckpt convert unknown.safetensors told.pt --optimizer testdata/pytorch/settings.pt --param-names names.txt --adapter burn-to-pytorch
+ckpt: testdata/pytorch/settings.pt: the moments are in PyTorch's layout, but the model unknown.safetensors is in burn's
+hint: first convert the model alone: ckpt convert unknown.safetensors in-pytorch.pt --adapter burn-to-pytorch; then give in-pytorch.pt in its place, without --adapter, with --param-names FILE (a safetensors file does not keep the parameters' order)
+[1]
+$ ckpt convert --quiet settings.bpk noted.safetensors --adapter none 2> /dev/null
+$ ckpt convert noted.safetensors told.pt --optimizer testdata/pytorch/settings.pt --param-names names.txt 2>&1 | head -n 1
+ckpt: testdata/pytorch/settings.pt: the moments are in PyTorch's layout, but the model noted.safetensors is in burn's
+$ ckpt convert --quiet testdata/pytorch/training.pt proven.safetensors 2> /dev/null
+$ printf 'fc.weight\nhead.weight\nfc.bias\nnorm.weight\nnorm.bias\nhead.bias\n' > training.txt
+$ ckpt convert --quiet proven.safetensors proven.pt --optimizer testdata/pytorch/training.pt --param-names training.txt 2>&1 | grep layout
+[1]
+
 # A state that does not fit is told.
 $ ckpt check testdata/burnpack/optim_adam.bpk --model testdata/burnpack/rebuilt.bpk
 CK040 error   8 of 8 tensors are orphans, of 4 parameters that the model does not have (fc.weight, fc.bias, head.weight, head.bias; at step 3)

@@ -7,9 +7,10 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ckpt/core/text.hpp"
-#include "ckpt/stages/kinds.hpp"
+#include "ckpt/stages/names.hpp"
 #include "ckpt/stages/ties.hpp"
 #include "ckpt/training/burn_state.hpp"
 
@@ -300,6 +301,30 @@ Join join_by_id(OptimizerState& state, const Checkpoint& model) {
     group.keys = std::move(names);
   }
   return join;
+}
+
+std::vector<std::string> matrices_of_open_layout(const OptimizerState& state, const Checkpoint& model,
+                                                 const std::vector<KindRule>& rules) {
+  std::unordered_set<std::string_view> stated;
+  for (const ParameterState& parameter : state.parameters)
+    if (!parameter.moments.empty()) stated.insert(parameter.name);
+  std::unordered_set<std::string> transposed, undecided;
+  for (const KindDecision& decision : decide_kinds(model, Direction::pytorch_to_burn, rules)) {
+    if (decision.kind == nullptr) undecided.insert(decision.tensor);
+    else
+      for (const ParameterRow& row : decision.kind->parameters)
+        if (row.operation == Operation::transpose)
+          transposed.insert(join_path(decision.path, row.torch) + std::string(decision.kind->suffix));
+  }
+  std::vector<std::string> open;
+  for (const Tensor& tensor : model.tensors) {
+    if (tensor.shape.size() != 2 || !stated.contains(tensor.name)) continue;
+    const bool is_square = tensor.shape[0] == tensor.shape[1];
+    if (!is_square && transposed.contains(tensor.name)) return {};
+    if (is_square && (transposed.contains(tensor.name) || undecided.contains(tensor.name)))
+      open.push_back(tensor.name);
+  }
+  return open;
 }
 
 }  // namespace ckpt

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "ckpt/stages/kinds.hpp"
 #include "ckpt/training/state.hpp"
 
 namespace ckpt {
@@ -31,5 +32,11 @@ Join join_by_position(OptimizerState& state, const Checkpoint& model,
 /// Gives the parameters of a burn record the names that `model` has for their ids; the others keep none. Keys
 /// of groups become names, too.
 Join join_by_id(OptimizerState& state, const Checkpoint& model);
+
+/// Of a PyTorch state that is joined with a model of which nobody says whose layout it is in: the square
+/// matrices with state that burn has, or may have, transposed. Empty where another such matrix, which is not
+/// square, proves by the shape of its moments that the model is in PyTorch's layout, too.
+std::vector<std::string> matrices_of_open_layout(const OptimizerState& state, const Checkpoint& model,
+                                                 const std::vector<KindRule>& rules);
 
 }  // namespace ckpt

@@ -172,3 +172,24 @@ TEST_CASE("what joins no state to a model is said") {
   CHECK(join_by_id(record, with_ids).problem ==
         "exp_avg of parameter 0 has the shape [3, 4], but fc.bias is [3]");
 }
+
+TEST_CASE("a square matrix does not tell the layout of a model, another that burn transposes does") {
+  const auto open = [](std::vector<Tensor> tensors, const char* rule = "^x$ => none") {
+    const Checkpoint checkpoint = checkpoint_of(std::move(tensors));
+    std::vector<std::vector<Shape>> shapes(1);
+    for (const Tensor& tensor : checkpoint.tensors) shapes[0].push_back(tensor.shape);
+    OptimizerState s = state(shapes);
+    REQUIRE(join_by_position(s, checkpoint).problem.empty());
+    std::vector<KindRule> rules;
+    rules.push_back(parse_kind_rule(rule));
+    return matrices_of_open_layout(s, checkpoint, rules);
+  };
+  const Tensor square = counting("a.weight", {4, 4});
+  const Tensor bias = counting("a.bias", {4});
+  CHECK(open({square, bias}) == std::vector<std::string>{"a.weight"});
+  CHECK(open({square}) == std::vector<std::string>{"a.weight"});  // undecided
+  CHECK(open({square, bias, counting("tok_emb.weight", {9, 4})}) == std::vector<std::string>{"a.weight"});
+  CHECK(open({square, bias, counting("head.weight", {2, 4}), counting("head.bias", {2})}).empty());
+  CHECK(open({square, bias}, "^a$ => none").empty());
+  CHECK(open({counting("conv.weight", {4, 4, 3}), counting("norm.weight", {4})}).empty());
+}
