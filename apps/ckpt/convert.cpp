@@ -157,6 +157,8 @@ ExitStatus run(const Convert& given) {
         .with_hint("convert without --dequantize, --permute-rope, --stack and --unstack");
   Prepared prepared = prepare(std::move(whole), stages);
   require_deliverable(prepared.checkpoint);
+  // A target leaves out what it does not know, and a part of a stack has a name that proves nothing.
+  if (!stages.like.empty() || !edits.unstack.empty()) keep_source(prepared);
   const std::string from = prepared.checkpoint.format;
   if (options.dedupe) prepared.checkpoint = drop_ties(std::move(prepared.checkpoint), prepared.dropped);
   else tell_ties(prepared, format);
@@ -172,6 +174,7 @@ ExitStatus run(const Convert& given) {
   if (target) restore_before_layout(prepared, *target);
   adapt(prepared, direction, stages.kinds, target ? &*target : nullptr);
   tell_edits(prepared);
+  stack_parts(prepared, edits);
   if (target) restore_after_layout(prepared, *target);
   if (target) match_target(prepared, *target, stages.match);
   cast_types(prepared, stages);

@@ -87,7 +87,37 @@ void edit(Prepared& prepared, const EditOptions::Parsed& options) {
   if (!options.rope.names.empty())
     take(prepared, permute_rope(std::move(prepared.checkpoint), options.rope, permute_rows));
   for (const Rule& rule : options.unstack) take(prepared, unstack(std::move(prepared.checkpoint), rule));
-  for (const Rule& rule : options.stack) take(prepared, stack(std::move(prepared.checkpoint), rule));
+}
+
+void stack_parts(Prepared& prepared, const EditOptions::Parsed& options) {
+  for (const Rule& rule : options.stack) {
+    Edited stacked = stack(std::move(prepared.checkpoint), rule);
+    std::unordered_map<std::string, LayoutStep> before;
+    std::vector<LayoutStep> dropped;
+    for (LayoutStep& step : prepared.steps) {
+      if (step.name.empty()) dropped.push_back(std::move(step));
+      else before.emplace(step.name, std::move(step));
+    }
+    std::unordered_map<std::string_view, const Edit*> made;
+    for (const Edit& edit : stacked.report.edits) made.emplace(edit.name, &edit);
+    prepared.steps.clear();
+    for (const Tensor& tensor : stacked.checkpoint.tensors) {
+      const auto edit = made.find(tensor.name);
+      if (edit == made.end()) {
+        prepared.steps.push_back(std::move(before.at(tensor.name)));
+        continue;
+      }
+      LayoutStep step = before.at(edit->second->from.front());
+      step.name = tensor.name;
+      step.from.clear();
+      for (const std::string& part : edit->second->from)
+        std::ranges::move(before.at(part).from, std::back_inserter(step.from));
+      step.what = step.what == "unchanged" ? edit->second->what : step.what + ", " + edit->second->what;
+      prepared.steps.push_back(std::move(step));
+    }
+    std::ranges::move(dropped, std::back_inserter(prepared.steps));
+    take(prepared, std::move(stacked));
+  }
 }
 
 void fit_names(Prepared& prepared, const Target& target) {

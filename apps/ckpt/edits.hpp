@@ -36,8 +36,8 @@ class EditOptions {
   std::uint64_t heads_ = 0, kv_heads_ = 0;
 };
 
-/// Goes on through what was asked for, always in this order: dequantize, rotary rows, unstack, stack. Names
-/// are those that the rules made, before any layout.
+/// Goes on through what was asked for of tensors as they are before the layout, always in this order:
+/// dequantize, rotary rows, unstack. Names are those that the rules made.
 void edit(Prepared& prepared, const EditOptions::Parsed& options);
 
 /// Gives the names the segments of burn's enum variants that the target has, or takes away those that it has
@@ -54,5 +54,9 @@ void restore_after_layout(Prepared& prepared, const Target& target);
 
 /// Tells of every step what edits did to the tensor before: call once after the layout.
 void tell_edits(Prepared& prepared);
+
+/// Stacks what was asked for, each part in the layout and under the name that the result has: what a part is
+/// decides what happens to it, and a stack would not say. After `tell_edits`.
+void stack_parts(Prepared& prepared, const EditOptions::Parsed& options);
 
 }  // namespace ckpt

@@ -20,13 +20,14 @@ struct LockCommand {
 
 /// Adds the kinds that shapes, siblings or pickled classes prove. What rests on a name alone is left out,
 /// and so is everything where the format does not say whose layout it holds.
-void add_kinds(const Checkpoint& checkpoint, std::vector<LockEntry>& entries) {
+void add_kinds(const Prepared& prepared, std::vector<LockEntry>& entries) {
+  const Checkpoint& checkpoint = prepared.checkpoint;
   const Convention convention = convention_of(checkpoint);
   if (convention == Convention::either) return;
   const Direction direction =
       convention == Convention::burn ? Direction::burn_to_pytorch : Direction::pytorch_to_burn;
   std::map<std::string, std::string_view, std::less<>> kinds;
-  for (const KindDecision& decision : decide_kinds(checkpoint, direction, {}))
+  for (const KindDecision& decision : decide_kinds(checkpoint, direction, {}, nullptr, prepared.source.get()))
     if (decision.kind != nullptr && decision.strength > Strength::name)
       kinds.emplace(decision.path, decision.kind->name);
   for (LockEntry& entry : entries)
@@ -74,7 +75,7 @@ ExitStatus run(const LockCommand& options) {
     talk.warn(options.file,
               fmt::format("{} is not locked: {}", printable(refused.name), printable(refused.what)));
   Lock lock{layout_of(prepared.checkpoint), lock_entries(prepared.checkpoint)};
-  add_kinds(prepared.checkpoint, lock.entries);
+  add_kinds(prepared, lock.entries);
   if (options.json) print_json(document(options.file, lock));
   else fmt::print("{}", lock_text(lock, options.file));
   return ExitStatus::done;

@@ -70,6 +70,9 @@ class StageOptions {
     bool require_lossless = false;
     std::string like;  ///< path of the target; empty without one
     MatchOptions match;
+
+    /// Whether tensors may get other names or be left out, so that names may say less than they did.
+    bool changes_names() const noexcept { return !filters.empty() || !rules.empty() || renumber; }
   };
   /// Reads the rules files that the command line names; keeps the order of the command line.
   Parsed parse() const;

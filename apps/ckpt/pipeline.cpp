@@ -49,13 +49,31 @@ Prepared prepare(const std::string& path, const StageOptions::Parsed& options) {
   return prepare(load(path), options);
 }
 
+void keep_source(Prepared& prepared) {
+  if (prepared.source) return;
+  auto source = std::make_shared<Checkpoint>();
+  source->file = prepared.checkpoint.file;
+  source->tensors.reserve(prepared.checkpoint.tensors.size());
+  for (Tensor& tensor : prepared.checkpoint.tensors) {
+    tensor.origin = static_cast<std::uint32_t>(source->tensors.size());
+    source->tensors.push_back({.name = tensor.name,
+                               .dtype = tensor.dtype,
+                               .shape = tensor.shape,
+                               .module_class = tensor.module_class,
+                               .recorded_kind = tensor.recorded_kind});
+  }
+  prepared.source = std::move(source);
+}
+
 Prepared prepare(Checkpoint checkpoint, const StageOptions::Parsed& options) {
   Prepared prepared;
   const std::string path = checkpoint.file;
   checkpoint = take_recorded_kinds(std::move(checkpoint));
   prepared.read = checkpoint.tensors.size();
   checkpoint = select_root(std::move(checkpoint), options.top_level_key, prepared.dropped);
-  checkpoint = filter_some(std::move(checkpoint), options.filters, prepared.dropped);
+  prepared.checkpoint = std::move(checkpoint);
+  if (options.changes_names()) keep_source(prepared);
+  checkpoint = filter_some(std::move(prepared.checkpoint), options.filters, prepared.dropped);
   std::vector<std::string> names;
   for (const Tensor& tensor : checkpoint.tensors) names.push_back(tensor.name);
   if (options.strip_wrappers) checkpoint = strip_wrappers(std::move(checkpoint), prepared.unwrapped);
@@ -89,7 +107,7 @@ Prepared prepare(Checkpoint checkpoint, const StageOptions::Parsed& options) {
 
 void adapt(Prepared& prepared, Direction direction, const std::vector<KindRule>& kinds,
            const Target* target) {
-  LaidOut laid_out = lay_out(std::move(prepared.checkpoint), direction, kinds, target);
+  LaidOut laid_out = lay_out(std::move(prepared.checkpoint), direction, kinds, target, prepared.source.get());
   prepared.checkpoint = std::move(laid_out.checkpoint);
   prepared.layout = std::move(laid_out.report);
   if (direction == Direction::none) {
@@ -106,17 +124,22 @@ void adapt(Prepared& prepared, Direction direction, const std::vector<KindRule>&
           "--module '{}' {}", printable(rule.text),
           direction == Direction::none ? "says nothing where no adapter runs" : "matched no module"));
   std::vector<std::string> by_name;
-  for (const KindDecision& decision : prepared.layout.decisions)
+  std::vector<std::string> contrary;
+  for (const KindDecision& decision : prepared.layout.decisions) {
+    const std::string path = decision.path.empty() ? "." : decision.path;
     if (decision.strength == Strength::name)
-      by_name.push_back(fmt::format("{} ({})", decision.path.empty() ? "." : printable(decision.path),
-                                    decision.kind->name));
-  if (by_name.empty()) return;
-  const std::size_t shown = std::min<std::size_t>(by_name.size(), 5);
-  prepared.warnings.push_back(
-      fmt::format("the kind of {} rests on its name alone: {}{}; --explain shows all, --module settles them",
-                  count(by_name.size(), "module"),
-                  fmt::join(by_name.begin(), by_name.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-                  by_name.size() > shown ? ", …" : ""));
+      by_name.push_back(fmt::format("{} ({})", path, decision.kind->name));
+    if (!decision.contrary.empty())
+      contrary.push_back(fmt::format("{} ({}, not {})", path, decision.kind->name, decision.contrary));
+  }
+  if (!by_name.empty())
+    prepared.warnings.push_back(
+        fmt::format("the kind of {} rests on its name alone: {}; --explain shows all, --module settles them",
+                    count(by_name.size(), "module"), first_names(by_name)));
+  if (!contrary.empty())
+    prepared.warnings.push_back(fmt::format(
+        "{} {} what the file proves under the old name, though the new one says otherwise: {}",
+        count(contrary.size(), "module"), contrary.size() == 1 ? "is" : "are", first_names(contrary)));
 }
 
 namespace {
@@ -215,8 +238,8 @@ void cast_types(Prepared& prepared, const StageOptions::Parsed& options) {
         decide_kinds(prepared.checkpoint,
                      convention_of(prepared.checkpoint) == Convention::burn ? Direction::burn_to_pytorch
                                                                             : Direction::pytorch_to_burn,
-                     options.kinds);
-  Cast result = cast(std::move(prepared.checkpoint), options.casts, decisions);
+                     options.kinds, nullptr, prepared.source.get());
+  Cast result = cast(std::move(prepared.checkpoint), options.casts, decisions, prepared.source.get());
   prepared.checkpoint = std::move(result.checkpoint);
   prepared.casts = std::move(result.steps);
   if (!result.of_no_layer.empty())

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ inline constexpr std::size_t no_decision = SIZE_MAX;
 /// A catalogue on its way from a reader to a writer or a report, and what each stage did with it.
 struct Prepared {
   Checkpoint checkpoint;
+  /// The catalogue before filters and rules, for what its names say; null where neither changed anything.
+  std::shared_ptr<const Checkpoint> source;
   std::uint64_t read = 0;            ///< tensors that the file holds
   std::vector<std::string> dropped;  ///< by the choice of a root and by filters
   std::uint64_t unwrapped = 0;       ///< names that lost a wrapper's segment
@@ -38,6 +41,10 @@ Checkpoint load(const std::string& path, bool is_listed = false);
 
 /// What the filters leave. Throws `refused` where there was something and nothing is left.
 Checkpoint filter_some(Checkpoint checkpoint, const Filters& filters, std::vector<std::string>& dropped);
+
+/// Keeps the catalogue as it is now as the source of evidence, unless one is kept already: before names are
+/// changed or left out.
+void keep_source(Prepared& prepared);
 
 /// Carries a checkpoint through root, filter, wrappers and rules.
 Prepared prepare(Checkpoint checkpoint, const StageOptions::Parsed& options);

@@ -199,14 +199,16 @@ void Training::carry_along(Prepared& prepared, Direction direction, const StageO
   follow_names(source_->state, prepared.remap);
   for (const EditReport& edits : prepared.edits) follow_names(source_->state, edits);
   if (source_->is_layout_open)
-    if (const auto open = matrices_of_open_layout(source_->state, prepared.checkpoint, stages.kinds);
+    if (const auto open =
+            matrices_of_open_layout(source_->state, prepared.checkpoint, stages.kinds, prepared.source.get());
         !open.empty())
       warnings_.push_back(fmt::format(
           "nothing says whose layout the model is in, and no shape does; it was taken for that of the "
           "optimizer's moments, which matters for {}: {}",
           open.size() == 1 ? "1 square matrix" : fmt::format("{} square matrices", open.size()),
           first_names(open)));
-  Carried carried = carry(source_->state, prepared.checkpoint, direction, stages.kinds, target);
+  Carried carried =
+      carry(source_->state, prepared.checkpoint, direction, stages.kinds, target, prepared.source.get());
   source_->state = std::move(carried.state);
   lost_ = std::move(carried.lost);
   order_ = std::move(carried.order);

@@ -128,7 +128,7 @@ hint: as in --stack 'experts\.(\d+)\.w1 => experts.w1'
 [2]
 $ ckpt convert testdata/safetensors/experts.safetensors l.safetensors --stack 'mlp\.(\d+)\.w1 => experts.w1'
 ckpt: testdata/safetensors/experts.safetensors: --stack 'mlp\.(\d+)\.w1 => experts.w1' matched no tensor
-hint: names are matched after --rename
+hint: names are matched as the result has them
 [1]
 $ ckpt convert j.safetensors l.safetensors --unstack 'experts\.w1 => experts.w1'
 ckpt: --unstack: `experts\.w1 => experts.w1` has no # for the index
@@ -148,3 +148,33 @@ $ ckpt convert testdata/safetensors/experts.safetensors collide.safetensors --un
 ckpt: testdata/safetensors/experts.safetensors: two tensors become experts.0.w1.weight: experts.0.w1.weight and experts.1.w1.weight by --unstack 'experts\.1\.w1\.weight => experts.#.w1.weight'
 hint: narrow a rule, or drop one of the two with --exclude
 [1]
+
+# What a part of a stack is decides what the layout does to it: stacking before or after gives the same.
+$ ckpt convert --quiet testdata/safetensors/experts.safetensors parts.bpk --adapter pytorch-to-burn --module 'w1 => Linear'
+$ ckpt convert --quiet parts.bpk after.bpk --stack 'experts\.(\d+)\.w1 => experts.w1'
+$ ckpt convert testdata/safetensors/experts.safetensors before.bpk --adapter pytorch-to-burn --module 'w1 => Linear' --stack 'experts\.(\d+)\.w1 => experts.w1' --verify
+testdata/safetensors/experts.safetensors -> before.bpk: safetensors to burnpack, 776 B
+adapter: pytorch-to-burn
+stacked: 11 tensors into 1
+11 read = 1 written + 10 merged - 0 split + 0 dropped; 0 renamed, 1 transposed, 0 cast; nothing else changed
+verified: 1 of 1 tensors bit-exact
+$ ckpt diff before.bpk after.bpk
+1 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
+$ ckpt convert before.bpk back.safetensors --adapter burn-to-pytorch --unstack 'experts\.w1 => experts.#.w1'
+before.bpk -> back.safetensors: burnpack to safetensors, 1.41 KiB
+adapter: burn-to-pytorch
+unstacked: 1 tensor into 11
+1 read = 11 written + 0 merged - 10 split + 0 dropped; 11 renamed, 11 transposed, 0 cast; nothing else changed
+$ ckpt diff back.safetensors testdata/safetensors/experts.safetensors
+11 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
+$ ckpt convert before.bpk whole.safetensors --adapter burn-to-pytorch
+before.bpk -> whole.safetensors: burnpack to safetensors, 432 B
+adapter: burn-to-pytorch
+1 read = 1 written + 0 merged - 0 split + 0 dropped; 0 renamed, 1 transposed, 0 cast; nothing else changed
+$ ckpt diff whole.safetensors j.safetensors
+1 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
+# Of a part that nothing is noted of, nothing tells which way it lies.
+$ ckpt convert j.safetensors k.bpk --adapter pytorch-to-burn --unstack 'experts\.w1 => experts.#.gate_proj' 2>&1 | cut -c 1-170
+ckpt: j.safetensors: the layout of 11 tensors is undecided: experts.0.gate_proj.weight [3, 2] (cut from a stack: nothing tells whether its rows are inputs or outputs); ex
+hint: say what they are (Linear is transposed; Embedding and Conv1D are not; none is left alone): --module '^experts\.0\.gate_proj$ => Linear' --module '^experts\.1\.gate
+$ ckpt convert --quiet j.safetensors k.bpk --adapter pytorch-to-burn --unstack 'experts\.w1 => experts.#.gate_proj' --module 'gate_proj => Linear'

@@ -60,6 +60,13 @@ bool Tensor::is_plain() const noexcept {
   return view.source && !view.strides && !view.big_endian && pieces.empty() && dtype == view.stored;
 }
 
+void forget_module(Tensor& tensor) {
+  tensor.param_id.reset();
+  tensor.module_class.clear();
+  tensor.recorded_kind.clear();
+  tensor.origin.reset();
+}
+
 View make_strided_view(Bytes source, std::uint64_t offset, const Shape& shape,
                        const std::vector<std::uint64_t>& strides, DType dtype) {
   const unsigned size = element_size(dtype);

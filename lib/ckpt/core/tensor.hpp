@@ -50,6 +50,9 @@ struct Tensor {
   std::string module_class = {};  ///< pickled class of the module that owns it, where one is known
 
   std::string recorded_kind = {};  ///< what an earlier conversion noted of the module, else empty
+  /// Its place in the catalogue as it was before names were changed or left out, where that is kept: what its
+  /// name said there goes with it.
+  std::optional<std::uint32_t> origin = {};
   /// When there are any, `view` only counts bytes, and the elements are those of the pieces, one after
   /// the other along the first dimension.
   std::vector<Tensor> pieces = {};
@@ -62,6 +65,9 @@ struct Tensor {
   /// big-endian.
   bool is_plain() const noexcept;
 };
+
+/// Forgets what is known of the module that it belonged to: for a tensor that now belongs to another.
+void forget_module(Tensor& tensor);
 
 /// Makes the view for `shape` and `strides` over `source`, with `strides` left out where they are
 /// contiguous. Throws `corrupt` when an element would lie outside the source or a number overflows;

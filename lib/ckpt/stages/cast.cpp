@@ -129,13 +129,32 @@ std::vector<std::vector<std::string>> quantised_groups(const Checkpoint& checkpo
   return all;
 }
 
-Cast cast(Checkpoint checkpoint, const CastOptions& options, const std::vector<KindDecision>& decisions) {
+QuantisedParts::QuantisedParts(const Checkpoint& checkpoint, const Checkpoint* source)
+    : source_(source),
+      groups_(quantised_groups(checkpoint)),
+      source_groups_(source == nullptr ? Groups() : quantised_groups(*source)),
+      by_name_(index(groups_)),
+      by_source_name_(index(source_groups_)) {}
+
+QuantisedParts::Index QuantisedParts::index(const Groups& groups) {
+  Index index;
+  for (const std::vector<std::string>& group : groups)
+    for (const std::string& name : group) index.emplace(name, &group);
+  return index;
+}
+
+const std::vector<std::string>* QuantisedParts::find(const Tensor& tensor) const {
+  if (const auto found = by_name_.find(tensor.name); found != by_name_.end()) return found->second;
+  if (source_ == nullptr || !tensor.origin) return nullptr;
+  const auto found = by_source_name_.find(source_->tensors[*tensor.origin].name);
+  return found == by_source_name_.end() ? nullptr : found->second;
+}
+
+Cast cast(Checkpoint checkpoint, const CastOptions& options, const std::vector<KindDecision>& decisions,
+          const Checkpoint* source) {
   Cast result;
   const DecisionIndex index(decisions);
-  std::unordered_map<std::string_view, const std::vector<std::string>*> quantised;
-  const std::vector<std::vector<std::string>> groups = quantised_groups(checkpoint);
-  for (const std::vector<std::string>& group : groups)
-    for (const std::string& name : group) quantised.emplace(name, &group);
+  const QuantisedParts quantised(checkpoint, source);
   for (std::size_t i = 0; i < checkpoint.tensors.size(); ++i) {
     Tensor& tensor = checkpoint.tensors[i];
     const std::optional<DType> to = wanted(tensor, options, index, result.of_no_layer);
@@ -147,12 +166,12 @@ Cast cast(Checkpoint checkpoint, const CastOptions& options, const std::vector<K
           .in_file(checkpoint.file)
           .with_hint("leave it as it is: name the tensors to cast with --dtype 'REGEX=TYPE'");
     if (!is_floating(tensor.dtype)) continue;
-    if (const auto group = quantised.find(tensor.name); group != quantised.end())
+    if (const std::vector<std::string>* group = quantised.find(tensor))
       throw Error(
           ErrorKind::refused,
           fmt::format(
               "tensor {} is part of a quantised weight ({}): casting it alone would make the numbers wrong",
-              printable(tensor.name), printable(fmt::format("{}", fmt::join(*group->second, ", ")))))
+              printable(tensor.name), printable(fmt::format("{}", fmt::join(*group, ", ")))))
           .in_file(checkpoint.file)
           .with_hint(
               "leave it as it is: name the tensors to cast with --dtype 'REGEX=TYPE'; --dequantize turns FP8 "

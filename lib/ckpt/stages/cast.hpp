@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "ckpt/codec/regex.hpp"
@@ -42,7 +43,10 @@ struct Cast {
 /// numbers never change. `decisions` says which modules keep F32 under `half` (BatchNorm, whose running
 /// variance underflows, and parameters that belong to no layer). Throws `refused` for packed or quantised
 /// data and for weights that travel with scales of their own, which a cast of one alone would make wrong.
-Cast cast(Checkpoint checkpoint, const CastOptions& options, const std::vector<KindDecision>& decisions);
+/// `source` is the catalogue before names were changed or left out, null where none were: scales may have
+/// gone.
+Cast cast(Checkpoint checkpoint, const CastOptions& options, const std::vector<KindDecision>& decisions,
+          const Checkpoint* source = nullptr);
 
 /// The names that stand beside a quantised weight and without which its numbers mean nothing.
 bool is_quantisation_companion(std::string_view leaf);
@@ -50,5 +54,23 @@ bool is_quantisation_companion(std::string_view leaf);
 /// For each tensor of the catalogue that is part of a quantised weight, the names that belong together.
 /// Tensors that are not are left out.
 std::vector<std::vector<std::string>> quantised_groups(const Checkpoint& checkpoint);
+
+/// Tells which tensors belong to a quantised weight, by their names and by those that they had in `source`,
+/// the catalogue before names were changed or left out (null where none were).
+class QuantisedParts {
+ public:
+  QuantisedParts(const Checkpoint& checkpoint, const Checkpoint* source);
+  /// The names that belong together, or null for a tensor that is part of no quantised weight.
+  const std::vector<std::string>* find(const Tensor& tensor) const;
+
+ private:
+  using Groups = std::vector<std::vector<std::string>>;
+  using Index = std::unordered_map<std::string_view, const std::vector<std::string>*>;
+  static Index index(const Groups& groups);
+
+  const Checkpoint* source_;
+  Groups groups_, source_groups_;
+  Index by_name_, by_source_name_;
+};
 
 }  // namespace ckpt

@@ -174,6 +174,7 @@ Edited dequantize(Checkpoint checkpoint, std::optional<BlockSize> block, const M
     const Blocks blocks = blocks_of(checkpoint, group, block);
     Tensor tensor = *group.weight;
     tensor.dtype = DType::f32;
+    tensor.origin.reset();  // no part of a quantised weight any more
     const std::optional<std::uint64_t> bytes = byte_count(tensor.shape, DType::f32);
     if (!bytes)
       refuse(checkpoint, fmt::format("tensor {} is too large for F32", printable(tensor.name)),

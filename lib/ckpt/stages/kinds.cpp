@@ -103,9 +103,6 @@ std::optional<Verdict> by_siblings(const Module& module, Direction direction) {
   const Tensor* bias = module.find("bias");
   const Tensor* gamma = module.find("gamma");
   const Tensor* beta = module.find("beta");
-  if (std::ranges::any_of(module.tensors,
-                          [](const Tensor* t) { return is_quantisation_companion(leaf_name(t->name)); }))
-    return kind("none", "a quantised weight: its numbers are packed in an order of their own");
   if (module.find("running_mean") != nullptr && module.find("running_var") != nullptr)
     return kind("BatchNorm", "running_mean and running_var stand beside it");
   if (is_vector(gamma) && is_vector(beta) && gamma->shape == beta->shape)
@@ -145,10 +142,6 @@ const Tensor* reparametrised_part(const Module& module) {
   return module.find("weight_g") != nullptr ? module.find("weight_v") : nullptr;
 }
 
-bool is_matrix_kind(const ModuleKind& kind) {
-  return kind.name == "Linear" || kind.name == "Conv1D" || kind.name == "Embedding";
-}
-
 /// Why a weight, and the bias beside it where there is one, cannot be those of a module of that kind.
 std::optional<std::string> misfit_of_shapes(const Tensor& weight, const Tensor* bias, const ModuleKind& kind,
                                             Direction direction) {
@@ -158,6 +151,7 @@ std::optional<std::string> misfit_of_shapes(const Tensor& weight, const Tensor* 
   if (kind.name == "Conv" || (kind.name == "Conv1D" && rank > 2))
     return rank > 2 ? std::nullopt : std::optional(shown + " has less than three dimensions");
   if (!is_matrix_kind(kind)) return rank == 1 ? std::nullopt : std::optional(shown + " is no vector");
+  if (rank == 3 && kind.name == "Linear") return std::nullopt;  // a stack of matrices
   if (rank != 2) return shown + " is no matrix";
   if (!is_vector(bias)) return std::nullopt;
   if (kind.name == "Embedding") return "a bias stands beside it";
@@ -290,6 +284,39 @@ bool fits_a_side(const Tensor& weight, const Tensor& bias, Direction direction) 
          (direction == Direction::pytorch_to_burn && bias.shape[0] == weight.shape[0]);
 }
 
+/// What the catalogue says of the modules that tensors come from, under the names that they had before any
+/// was changed and beside all that stood beside them.
+class SourceEvidence {
+ public:
+  SourceEvidence(const Checkpoint& source, Direction direction)
+      : source_(source), decisions_(decide_kinds(source, direction, {})) {
+    for (const KindDecision& decision : decisions_) by_path_.emplace(decision.path, &decision);
+  }
+
+  /// The tensor as it was; null for one that was made of others.
+  const Tensor* before(const Tensor& tensor) const {
+    return tensor.origin ? &source_.tensors[*tensor.origin] : nullptr;
+  }
+
+  /// The decision on the module that the tensors come from; null where they come from several, or as parts.
+  const KindDecision* find(const Module& module) const {
+    const KindDecision* found = nullptr;
+    for (const Tensor* tensor : module.tensors) {
+      const Tensor* const was = before(*tensor);
+      if (was == nullptr || was->shape.size() != tensor->shape.size()) return nullptr;
+      const auto at = by_path_.find(module_path(was->name));
+      if (at == by_path_.end() || (found != nullptr && found != at->second)) return nullptr;
+      found = at->second;
+    }
+    return found;
+  }
+
+ private:
+  const Checkpoint& source_;
+  std::vector<KindDecision> decisions_;
+  std::unordered_map<std::string_view, const KindDecision*> by_path_;
+};
+
 std::string undecided_reason(const Module& module) {
   const Tensor* weight = module.find("weight");
   const Tensor* bias = module.find("bias");
@@ -306,8 +333,9 @@ std::string undecided_reason(const Module& module) {
 class Decider {
  public:
   Decider(const Checkpoint& checkpoint, Direction direction, const std::vector<KindRule>& rules,
-          const Target* target)
-      : file_(checkpoint.file), direction_(direction), rules_(rules) {
+          const Target* target, const Checkpoint* source)
+      : file_(checkpoint.file), direction_(direction), rules_(rules), quantised_(checkpoint, source) {
+    if (source != nullptr) source_.emplace(*source, direction);
     if (target != nullptr)
       for (const TargetTensor& tensor : target->tensors) {
         target_.emplace(tensor.name, &tensor.shape);
@@ -371,7 +399,17 @@ class Decider {
                               module.tensors.front()->name, siblings ? siblings->kind : find_kind("none")});
         continue;
       }
+      if (decision.kind == nullptr && is_quantised(module))
+        settle(kind("none", "a quantised weight: its numbers are packed in an order of their own"),
+               Strength::siblings);
+      if (decision.kind == nullptr) take_from_source(decision, module);
       if (decision.kind == nullptr) settle(by_siblings(module, direction_), Strength::siblings);
+      if (decision.kind == nullptr && is_cut(module)) {
+        leave_open(decision, module, *module.find("weight"));
+        decision.evidence = "cut from a stack: nothing tells whether its rows are inputs or outputs";
+        decisions_.push_back(std::move(decision));
+        continue;
+      }
       if (decision.kind == nullptr) {
         open.push_back(decisions_.size());
         open_modules_.push_back(&module);
@@ -405,6 +443,40 @@ class Decider {
     const std::optional<std::string> against = misfit(module, *said->kind, direction_);
     if (!against) return std::nullopt;
     return fmt::format("{}, but {}", said->evidence, *against);
+  }
+
+  bool is_quantised(const Module& module) const {
+    return std::ranges::any_of(module.tensors,
+                               [&](const Tensor* t) { return quantised_.find(*t) != nullptr; });
+  }
+
+  /// Whether a matrix is a part of a tensor of more dimensions.
+  bool is_cut(const Module& module) const {
+    const Tensor* weight = module.find("weight");
+    if (!source_ || weight == nullptr || weight->shape.size() != 2) return false;
+    const Tensor* before = source_->before(*weight);
+    return before != nullptr && before->shape.size() > 2;
+  }
+
+  /// What was proven of the module under the names of the file. Owners need their names, and a parameter that
+  /// belonged to no layer may have become one's.
+  void take_from_source(KindDecision& decision, const Module& module) const {
+    const KindDecision* said = source_ ? source_->find(module) : nullptr;
+    if (said == nullptr || said->kind == nullptr || said->strength <= Strength::name ||
+        said->kind->is_owner() || said->kind->parameters.empty() || misfit(module, *said->kind, direction_))
+      return;
+    const std::optional<Verdict> own = by_siblings(module, direction_);
+    if (own && own->kind == said->kind) return;  // proven by what is here as well
+    decision.kind = said->kind;
+    decision.strength = said->strength;
+    decision.evidence = said->evidence;
+    if (said->path == module.path) return;
+    decision.evidence = fmt::format("as {} in the file: {}", printable(said->path), said->evidence);
+    const Tensor* weight = module.find("weight");
+    const NameHint* hint =
+        weight == nullptr ? nullptr : find_name_hint(leaf_name(module.path), weight->shape.size());
+    if (hint != nullptr && !is_same_layout(*find_kind(hint->kind), *said->kind))
+      decision.contrary = hint->kind;
   }
 
   std::optional<Verdict> by_rule(std::string_view path) const {
@@ -570,7 +642,9 @@ class Decider {
       return;
     }
     const auto settle = [&](std::optional<Verdict> verdict, Strength strength) {
-      if (decision.kind != nullptr || !verdict || !holds_rank(*verdict->kind, rank)) return;
+      if (decision.kind != nullptr || !verdict || !holds_rank(*verdict->kind, rank) ||
+          misfit(module, *verdict->kind, direction_))
+        return;
       decision.kind = verdict->kind;
       decision.strength = strength;
       decision.evidence = std::move(verdict->evidence);
@@ -598,6 +672,23 @@ class Decider {
     if (named) named->evidence = fmt::format("by its name alone ({})", named->evidence);
     settle(std::move(named), Strength::name);
     if (decision.kind == nullptr) leave_open(decision, module, *subject);
+    else hold_against_source(decision, module, *subject);
+  }
+
+  /// Of two names that say different things neither is to be believed.
+  void hold_against_source(KindDecision& decision, const Module& module, const Tensor& subject) const {
+    const KindDecision* said =
+        source_ && decision.strength == Strength::name ? source_->find(module) : nullptr;
+    if (said == nullptr || said->kind == nullptr || said->strength != Strength::name ||
+        is_same_layout(*said->kind, *decision.kind))
+      return;
+    const std::string evidence =
+        fmt::format("{} {}, but as {} in the file {} {}", decision.kind->name, decision.evidence,
+                    printable(said->path), said->kind->name, said->evidence);
+    decision.kind = nullptr;
+    decision.strength = Strength::undecided;
+    leave_open(decision, module, subject);
+    decision.evidence = evidence;
   }
 
   /// The families that the names are of. One of whose modules is proven to be something else is another
@@ -646,6 +737,8 @@ class Decider {
   const std::string& file_;
   Direction direction_;
   const std::vector<KindRule>& rules_;
+  QuantisedParts quantised_;
+  std::optional<SourceEvidence> source_;
   std::unordered_map<std::string, const Shape*> target_;
   std::unordered_map<std::string, const ModuleKind*> target_kinds_;  // by path, where the target notes it
   std::unordered_map<std::string_view, const Tensor*> names_;
@@ -660,6 +753,10 @@ class Decider {
 };
 
 }  // namespace
+
+bool is_matrix_kind(const ModuleKind& kind) {
+  return kind.name == "Linear" || kind.name == "Conv1D" || kind.name == "Embedding";
+}
 
 std::string owner_path(std::string_view name, const ModuleKind& kind) {
   const std::string reverse = std::string(kind.suffix) + "_reverse";
@@ -720,14 +817,21 @@ std::string anchored_pattern(std::string_view path) {
   return pattern + "$";
 }
 
-Checkpoint take_recorded_kinds(Checkpoint checkpoint) {
-  const auto note = checkpoint.metadata.find(std::string(kinds_key));
-  if (note == checkpoint.metadata.end()) return checkpoint;
+std::unordered_map<std::string, std::string> recorded_kinds(const Checkpoint& checkpoint) {
   std::unordered_map<std::string, std::string> kinds;
+  const auto note = checkpoint.metadata.find(std::string(kinds_key));
+  if (note == checkpoint.metadata.end()) return kinds;
   for (const NumberedLine& line : rule_lines(note->second)) {
     const std::size_t arrow = line.text.rfind(" => ");
     if (arrow != std::string::npos) kinds.emplace(line.text.substr(0, arrow), line.text.substr(arrow + 4));
   }
+  return kinds;
+}
+
+Checkpoint take_recorded_kinds(Checkpoint checkpoint) {
+  const auto note = checkpoint.metadata.find(std::string(kinds_key));
+  if (note == checkpoint.metadata.end()) return checkpoint;
+  const std::unordered_map<std::string, std::string> kinds = recorded_kinds(checkpoint);
   for (Tensor& tensor : checkpoint.tensors)
     for (std::string_view path = module_path(tensor.name);; path = module_path(path)) {
       if (const auto note_of = kinds.find(std::string(path)); note_of != kinds.end()) {
@@ -779,8 +883,9 @@ std::string modules_file(const std::vector<KindDecision>& decisions, std::string
 }
 
 std::vector<KindDecision> decide_kinds(const Checkpoint& checkpoint, Direction direction,
-                                       const std::vector<KindRule>& rules, const Target* target) {
-  return Decider(checkpoint, direction, rules, target).run();
+                                       const std::vector<KindRule>& rules, const Target* target,
+                                       const Checkpoint* source) {
+  return Decider(checkpoint, direction, rules, target, source).run();
 }
 
 }  // namespace ckpt

@@ -95,13 +95,12 @@ void refuse_undecided(const Checkpoint& checkpoint, const std::vector<KindDecisi
 
 class Layout {
  public:
-  Layout(Checkpoint checkpoint, Direction direction, const std::vector<KindRule>& rules, const Target* target)
-      : checkpoint_(std::move(checkpoint)) {
+  Layout(Checkpoint checkpoint, Direction direction, const std::vector<KindRule>& rules, const Target* target,
+         const Checkpoint* source)
+      : checkpoint_(std::move(checkpoint)), quantised_(checkpoint_, source) {
     report_.direction = direction;
-    report_.decisions = decide_kinds(checkpoint_, direction, rules, target);
+    report_.decisions = decide_kinds(checkpoint_, direction, rules, target, source);
     refuse_undecided(checkpoint_, report_.decisions);
-    for (const std::vector<std::string>& group : quantised_groups(checkpoint_))
-      quantised_.insert(group.begin(), group.end());
     for (std::size_t i = 0; i < checkpoint_.tensors.size(); ++i)
       index_.emplace(checkpoint_.tensors[i].name, i);
     for (std::size_t i = 0; i < report_.decisions.size(); ++i) {
@@ -181,8 +180,8 @@ class Layout {
   void require_whole_elements(const Tensor& tensor, std::string_view what) const {
     if (!tensor.pieces.empty())
       refuse(checkpoint_,
-             fmt::format("tensor {} is stacked from others and cannot be {}", printable(tensor.name), what),
-             "convert without --stack first, then stack the result");
+             fmt::format("tensor {} is joined from others and cannot be {}", printable(tensor.name), what),
+             "write what was joined to a file first, then convert that");
     if (element_size(tensor.view.stored) == 0 || info(tensor.dtype).kind == DTypeClass::quantized)
       refuse(checkpoint_,
              fmt::format("tensor {}: {} data is packed and cannot be {}", printable(tensor.name),
@@ -192,21 +191,22 @@ class Layout {
   }
 
   Tensor transposed_matrix(const Tensor& tensor, const Instance& instance) const {
-    if (tensor.shape.size() != 2)
+    const std::size_t rank = tensor.shape.size();
+    if (rank != 2 && rank != 3)  // three dimensions are a stack of matrices
       refuse(checkpoint_,
              fmt::format("tensor {} {} of a {} is not a matrix", printable(tensor.name),
                          to_string(tensor.shape), instance.kind->name),
              fmt::format("say what it is with --module '{} => KIND'",
                          printable(anchored_pattern(module_path(tensor.name)))));
     require_whole_elements(tensor, "transposed");
-    if (quantised_.contains(tensor.name))
+    if (quantised_.find(tensor) != nullptr)
       refuse(checkpoint_,
              fmt::format("tensor {} is part of a quantised weight: its rows and columns are packed in an "
                          "order of their own",
                          printable(tensor.name)),
              fmt::format("leave it as it is with --module '{} => none'",
                          printable(anchored_pattern(module_path(tensor.name)))));
-    return transposed(tensor, 0, 1);
+    return transposed(tensor, rank - 2, rank - 1);
   }
 
   void keep(const Tensor& tensor) {
@@ -352,9 +352,9 @@ class Layout {
   }
 
   Checkpoint checkpoint_;
+  QuantisedParts quantised_;
   LayoutReport report_;
   Index index_;
-  std::unordered_set<std::string> quantised_;
   Index decision_of_path_;
   std::unordered_set<std::size_t> applied_;  // decisions that some tensor follows
   std::vector<Instance> instances_;
@@ -369,9 +369,9 @@ class Layout {
 }  // namespace
 
 LaidOut lay_out(Checkpoint checkpoint, Direction direction, const std::vector<KindRule>& rules,
-                const Target* target) {
+                const Target* target, const Checkpoint* source) {
   if (direction == Direction::none) return {std::move(checkpoint), {}};
-  return Layout(std::move(checkpoint), direction, rules, target).run();
+  return Layout(std::move(checkpoint), direction, rules, target, source).run();
 }
 
 }  // namespace ckpt

@@ -41,7 +41,9 @@ struct LaidOut {
 /// Throws `refused` when a layout stays undecided (all such tensors are listed, the hint gives the lines
 /// that settle them), when a module has something that the other side lacks, or when two names become
 /// one.
+///
+/// A `source` is the catalogue before names were changed or left out, which says more (`decide_kinds`).
 LaidOut lay_out(Checkpoint checkpoint, Direction direction, const std::vector<KindRule>& rules,
-                const Target* target = nullptr);
+                const Target* target = nullptr, const Checkpoint* source = nullptr);
 
 }  // namespace ckpt

@@ -48,9 +48,7 @@ Edited restore_ties(Checkpoint checkpoint, const std::vector<std::pair<std::stri
     const std::string& present = index.contains(one) ? one : other;
     Tensor twin = checkpoint.tensors[index.at(present)];
     twin.name = missing;
-    twin.param_id.reset();
-    twin.recorded_kind.clear();
-    twin.module_class.clear();
+    forget_module(twin);
     checkpoint.tensors.push_back(std::move(twin));
     report.edits.push_back(
         {missing, {present}, fmt::format("tied to {}, as in the target", printable(present))});

@@ -10,6 +10,7 @@
 
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
+#include "ckpt/stages/kinds.hpp"
 #include "ckpt/stages/remap.hpp"
 
 namespace ckpt {
@@ -58,6 +59,31 @@ Tensor without_first_dimension(Tensor tensor) {
   tensor.shape.erase(tensor.shape.begin());
   if (tensor.view.strides) tensor.view.strides->erase(tensor.view.strides->begin());
   return tensor;
+}
+
+/// Whether what was noted of a stack is true of each of its parts.
+bool holds_for_parts(const Tensor& stack) {
+  const ModuleKind* kind = find_kind(stack.recorded_kind);
+  return stack.shape.size() == 3 && kind != nullptr && is_matrix_kind(*kind);
+}
+
+/// Notes of a stack what is noted of all its parts.
+void note_kinds(Checkpoint& checkpoint, const std::vector<Edit>& stacks) {
+  const std::unordered_map<std::string, std::string> kinds = recorded_kinds(checkpoint);
+  std::string text;
+  for (const Edit& stack : stacks) {
+    const auto kind_of = [&](std::string_view name) {
+      const auto found = kinds.find(std::string(module_path(name)));
+      return found == kinds.end() ? std::string() : found->second;
+    };
+    const std::string kind = kind_of(stack.from.front());
+    const bool is_of_all = std::ranges::all_of(stack.from, [&](const std::string& name) {
+      return kind_of(name) == kind && leaf_name(name) == leaf_name(stack.name);
+    });
+    if (!kind.empty() && is_of_all && kind_of(stack.name).empty())
+      text += fmt::format("{} => {}\n", module_path(stack.name), kind);
+  }
+  if (!text.empty()) checkpoint.metadata[std::string(kinds_key)] += text;
 }
 
 /// Where a tensor of the result comes from, for an error.
@@ -119,7 +145,7 @@ Edited stack(Checkpoint checkpoint, const Rule& rule) {
   }
   if (groups.empty())
     refuse(checkpoint, fmt::format("--stack '{}' matched no tensor", printable(rule.text)),
-           "names are matched after --rename");
+           "names are matched as the result has them");
   std::vector<Tensor> result;
   std::vector<std::string> origins;  // of each
   for (std::size_t i = 0; i < checkpoint.tensors.size(); ++i) {
@@ -149,14 +175,13 @@ Edited stack(Checkpoint checkpoint, const Rule& rule) {
     }
     report.merged += pieces.size() - 1;
     Tensor whole = joined(*goal[i], std::move(pieces));
-    whole.param_id.reset();
-    whole.recorded_kind.clear();
-    whole.module_class.clear();
+    forget_module(whole);
     result.push_back(std::move(whole));
     origins.push_back(made_by("--stack", rule, edit.from.front()));
     report.edits.push_back(std::move(edit));
   }
   checkpoint.tensors = std::move(result);
+  note_kinds(checkpoint, report.edits);
   require_unique_names(checkpoint, [&](std::size_t i) { return origins[i]; });
   report.summary = fmt::format("stacked: {} into {}", tensors_text(report.merged + report.edits.size()),
                                report.edits.size());
@@ -190,8 +215,8 @@ Edited unstack(Checkpoint checkpoint, const Rule& rule) {
       Tensor part = without_first_dimension(rows(tensor, i, 1));
       part.name = pattern.substr(0, mark) + std::to_string(i) + pattern.substr(mark + 1);
       part.param_id.reset();
-      part.recorded_kind.clear();
       part.module_class.clear();
+      if (!holds_for_parts(tensor)) part.recorded_kind.clear();
       report.edits.push_back({part.name, {tensor.name}, fmt::format("part {} of {}", i, parts)});
       result.push_back(std::move(part));
       origins.push_back(made_by("--unstack", rule, tensor.name));

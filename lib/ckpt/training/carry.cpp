@@ -13,8 +13,8 @@ namespace {
 class Carrier {
  public:
   Carrier(const OptimizerState& state, const Checkpoint& model, Direction direction,
-          const std::vector<KindRule>& rules, const Target* target)
-      : state_(state), model_(model), direction_(direction), rules_(rules), target_(target) {
+          const std::vector<KindRule>& rules, const Target* target, const Checkpoint* source)
+      : state_(state), model_(model), direction_(direction), rules_(rules), target_(target), source_(source) {
     std::unordered_set<std::string_view> known;
     for (const Tensor& tensor : model.tensors) known.insert(tensor.name);
     for (const ParameterState& parameter : state.parameters) {
@@ -49,7 +49,7 @@ class Carrier {
       laid_ = std::move(model.tensors);
       return all;
     }
-    LaidOut laid = lay_out(std::move(model), direction_, rules_, target_);
+    LaidOut laid = lay_out(std::move(model), direction_, rules_, target_, source_);
     std::vector<Sources> all;
     for (std::size_t i = 0; i < laid.checkpoint.tensors.size(); ++i)
       all.push_back({laid.checkpoint.tensors[i].name, laid.report.steps[i].from,
@@ -153,6 +153,7 @@ class Carrier {
   Direction direction_;
   const std::vector<KindRule>& rules_;
   const Target* target_;
+  const Checkpoint* source_;
   std::unordered_map<std::string_view, const ParameterState*> by_name_;
   std::vector<Tensor> laid_;
   std::vector<Sources> sources_;
@@ -191,8 +192,8 @@ void follow_names(OptimizerState& state, const EditReport& report) {
 }
 
 Carried carry(const OptimizerState& state, const Checkpoint& model, Direction direction,
-              const std::vector<KindRule>& rules, const Target* target) {
-  return Carrier(state, model, direction, rules, target).run();
+              const std::vector<KindRule>& rules, const Target* target, const Checkpoint* source) {
+  return Carrier(state, model, direction, rules, target, source).run();
 }
 
 }  // namespace ckpt

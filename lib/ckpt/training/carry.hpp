@@ -30,6 +30,7 @@ void follow_names(OptimizerState& state, const EditReport& report);
 ///
 /// Throws what `lay_out` throws, and `refused` when parts that become one parameter differ.
 Carried carry(const OptimizerState& state, const Checkpoint& model, Direction direction,
-              const std::vector<KindRule>& rules, const Target* target = nullptr);
+              const std::vector<KindRule>& rules, const Target* target = nullptr,
+              const Checkpoint* source = nullptr);
 
 }  // namespace ckpt

@@ -304,12 +304,14 @@ Join join_by_id(OptimizerState& state, const Checkpoint& model) {
 }
 
 std::vector<std::string> matrices_of_open_layout(const OptimizerState& state, const Checkpoint& model,
-                                                 const std::vector<KindRule>& rules) {
+                                                 const std::vector<KindRule>& rules,
+                                                 const Checkpoint* source) {
   std::unordered_set<std::string_view> stated;
   for (const ParameterState& parameter : state.parameters)
     if (!parameter.moments.empty()) stated.insert(parameter.name);
   std::unordered_set<std::string> transposed, undecided;
-  for (const KindDecision& decision : decide_kinds(model, Direction::pytorch_to_burn, rules)) {
+  for (const KindDecision& decision :
+       decide_kinds(model, Direction::pytorch_to_burn, rules, nullptr, source)) {
     if (decision.kind == nullptr) undecided.insert(decision.tensor);
     else
       for (const ParameterRow& row : decision.kind->parameters)

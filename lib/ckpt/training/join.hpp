@@ -35,8 +35,10 @@ Join join_by_id(OptimizerState& state, const Checkpoint& model);
 
 /// Of a PyTorch state that is joined with a model of which nobody says whose layout it is in: the square
 /// matrices with state that burn has, or may have, transposed. Empty where another such matrix, which is not
-/// square, proves by the shape of its moments that the model is in PyTorch's layout, too.
+/// square, proves by the shape of its moments that the model is in PyTorch's layout, too. `rules` and
+/// `source` are those of `decide_kinds`.
 std::vector<std::string> matrices_of_open_layout(const OptimizerState& state, const Checkpoint& model,
-                                                 const std::vector<KindRule>& rules);
+                                                 const std::vector<KindRule>& rules,
+                                                 const Checkpoint* source = nullptr);
 
 }  // namespace ckpt

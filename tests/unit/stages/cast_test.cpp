@@ -69,6 +69,17 @@ TEST_CASE("what cannot be cast is refused with what is the matter") {
   CHECK(contains(error.message(), "q.qweight"));
 }
 
+TEST_CASE("a quantised weight is not cast where its scales have been left out or renamed") {
+  const Checkpoint source = checkpoint_of({counting("a.weight", {2}), counting("a.weight_scale", {1})});
+  Checkpoint left = checkpoint_of({counting("b.weight", {2})});
+  left.tensors.front().origin = 0;
+  const Error error = error_of([&] { static_cast<void>(cast(left, options({"F16"}), {}, &source)); });
+  CHECK(error.kind() == ErrorKind::refused);
+  CHECK(contains(error.message(), "b.weight is part of a quantised weight (a.weight, a.weight_scale)"));
+  left.tensors.front().origin.reset();  // it has been given its scale
+  CHECK(cast(left, options({"F16"}), {}, &source).steps.size() == 1);
+}
+
 TEST_CASE("what belongs to one quantised weight is found together") {
   Checkpoint checkpoint;
   for (const char* name :

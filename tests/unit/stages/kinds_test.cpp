@@ -48,7 +48,105 @@ std::vector<Tensor> of_class(const std::string& module_class, const Shape& weigh
   return {tensor("m.weight", weight, module_class)};
 }
 
+/// What is decided on `path` of tensors that were called otherwise: of each its name, and its name in the
+/// file, where more may stand.
+Decided decide_renamed(const std::vector<Tensor>& file,
+                       const std::vector<std::pair<std::string, std::string>>& names, Direction direction,
+                       std::string_view path) {
+  const Checkpoint source = checkpoint_of(file);
+  Checkpoint checkpoint;
+  for (const auto& [name, before] : names)
+    for (std::size_t i = 0; i < file.size(); ++i)
+      if (file[i].name == before) {
+        checkpoint.tensors.push_back(file[i]);
+        checkpoint.tensors.back().name = name;
+        checkpoint.tensors.back().origin = static_cast<std::uint32_t>(i);
+      }
+  REQUIRE(checkpoint.tensors.size() == names.size());
+  for (const KindDecision& decision : decide_kinds(checkpoint, direction, {}, nullptr, &source))
+    if (decision.path == path)
+      return {decision.kind == nullptr ? "?" : std::string(decision.kind->name), decision.strength,
+              decision.evidence + (decision.contrary.empty() ? "" : "; not " + decision.contrary)};
+  FAIL("no such module");
+  return {};
+}
+
 }  // namespace
+
+TEST_CASE("what the file proves of a module is true under another name, and without what stood beside it") {
+  const std::vector<Tensor> gpt{
+      tensor("h.0.attn.c_attn.weight", {4, 12}), tensor("h.0.attn.c_attn.bias", {12}),
+      tensor("h.0.attn.c_proj.weight", {4, 4}),  tensor("h.0.attn.c_proj.bias", {4}),
+      tensor("h.0.mlp.c_fc.weight", {4, 16}),    tensor("h.0.mlp.c_fc.bias", {16}),
+      tensor("h.0.mlp.c_proj.weight", {16, 4}),  tensor("h.0.mlp.c_proj.bias", {4})};
+  for (const bool has_bias : {true, false}) {
+    std::vector<std::pair<std::string, std::string>> names{{"b.out_proj.weight", "h.0.attn.c_proj.weight"}};
+    if (has_bias) names.emplace_back("b.out_proj.bias", "h.0.attn.c_proj.bias");
+    const Decided d = decide_renamed(gpt, names, to_burn, "b.out_proj");
+    CHECK(d.kind == "Conv1D");
+    CHECK(d.strength == Strength::family);
+    CHECK(contains(d.evidence, "as h.0.attn.c_proj in the file: the names are those of GPT-2"));
+    CHECK(contains(d.evidence, "not Linear"));
+  }
+  const std::vector<Tensor> norm{tensor("n.weight", {4}), tensor("n.bias", {4}),
+                                 tensor("n.running_mean", {4}), tensor("n.running_var", {4})};
+  CHECK(decide_renamed(norm, {{"n.weight", "n.weight"}, {"n.bias", "n.bias"}}, to_burn, "n").kind ==
+        "BatchNorm");
+  const std::vector<Tensor> linear{tensor("p.weight", {3, 4}), tensor("p.bias", {3})};
+  CHECK(decide_renamed(linear, {{"embed.weight", "p.weight"}}, to_burn, "embed").kind == "Linear");
+}
+
+TEST_CASE("a tensor of several modules, of none, or of another rank is judged by what it is now") {
+  const std::vector<Tensor> file{tensor("a.weight", {3, 4}), tensor("a.bias", {3}),
+                                 tensor("b.weight", {4, 4}), tensor("scale", {4}),
+                                 tensor("n.bias", {4}),      tensor("s.weight", {2, 4, 3})};
+  CHECK(decide_renamed(file, {{"c.weight", "a.weight"}, {"c.bias", "n.bias"}}, to_burn, "c").kind ==
+        "Conv1D");
+  CHECK(decide_renamed(file, {{"n.weight", "scale"}, {"n.bias", "n.bias"}}, to_burn, "n").kind ==
+        "LayerNorm");
+  CHECK(decide_renamed(file, {{"token_embed.weight", "b.weight"}}, to_burn, "token_embed").kind ==
+        "Embedding");
+}
+
+TEST_CASE("two names that say different things settle nothing") {
+  const std::vector<Tensor> file{tensor("lm_head.weight", {4, 4})};
+  REQUIRE(decide(file, to_burn, "lm_head").kind == "Linear");
+  const Decided d = decide_renamed(file, {{"embedding.weight", "lm_head.weight"}}, to_burn, "embedding");
+  CHECK(d.kind == "?");
+  CHECK(contains(d.evidence, "Embedding by its name alone"));
+  CHECK(contains(d.evidence, "but as lm_head in the file Linear by its name alone"));
+}
+
+TEST_CASE("no Embedding has a bias, whatever its name") {
+  for (const char* path : {"token_embedding", "vocab_embed", "position_embeddings"}) {
+    const std::string name = path;
+    CHECK(decide({tensor(name + ".weight", {8, 8})}, to_burn, name).kind == "Embedding");
+    for (const Direction direction : {to_burn, to_torch})
+      CHECK(decide({tensor(name + ".weight", {8, 8}), tensor(name + ".bias", {8})}, direction, name).kind ==
+            "?");
+  }
+}
+
+TEST_CASE("a quantised weight is one without its scales too") {
+  const std::vector<Tensor> file{tensor("fc.weight", {3, 4}), tensor("fc.bias", {3}), tensor("fc.SCB", {3})};
+  const Decided d = decide_renamed(file, {{"fc.weight", "fc.weight"}, {"fc.bias", "fc.bias"}}, to_burn, "fc");
+  CHECK(d.kind == "none");
+  CHECK(contains(d.evidence, "a quantised weight"));
+}
+
+TEST_CASE("a matrix that was cut from a stack may lie either way") {
+  const Checkpoint source = checkpoint_of({tensor("experts.w", {2, 3, 4})});
+  Tensor part = tensor("experts.0.gate_proj.weight", {3, 4});
+  part.origin = 0;
+  const auto decided = decide_kinds(checkpoint_of({part}), to_burn, {}, nullptr, &source);
+  REQUIRE(decided.size() == 1);
+  CHECK(decided[0].kind == nullptr);
+  CHECK(contains(decided[0].evidence, "cut from a stack"));
+  part.recorded_kind = "Linear";
+  const auto noted = decide_kinds(checkpoint_of({part}), to_burn, {}, nullptr, &source);
+  REQUIRE(noted[0].kind != nullptr);
+  CHECK(noted[0].kind->name == "Linear");
+}
 
 TEST_CASE("a bias as long as the first dimension proves a Linear in PyTorch's layout") {
   const Decided d = decide({tensor("p.weight", {3, 4}), tensor("p.bias", {3})}, to_burn, "p");

@@ -298,8 +298,16 @@ TEST_CASE("rows that cannot be cut into equal parts are refused") {
 
 TEST_CASE("a Linear whose weight is no matrix is refused") {
   for (const Direction direction : {to_burn, to_torch})
-    CHECK(error_of([&] { lay(filled({{"m.weight", {2, 3, 4}}}), direction, {"^m$ => Linear"}); }).kind() ==
+    CHECK(error_of([&] { lay(filled({{"m.weight", {2, 2, 3, 4}}}), direction, {"^m$ => Linear"}); }).kind() ==
           ErrorKind::refused);
+}
+
+TEST_CASE("of a stack of matrices that is said to be a Linear's each is transposed") {
+  for (const Direction direction : {to_burn, to_torch}) {
+    const LaidOut laid = lay(filled({{"m.weight", {2, 2, 3}}}), direction, {"^m$ => Linear"});
+    CHECK(contents(laid.checkpoint) ==
+          Contents{{"m.weight", {{2, 3, 2}, {1, 4, 2, 5, 3, 6, 7, 10, 8, 11, 9, 12}}}});
+  }
 }
 
 TEST_CASE("packed data is refused where it would have to be transposed, and passes where not") {
@@ -489,5 +497,5 @@ TEST_CASE("what cannot be transposed or cut as its module says is refused by nam
   CHECK(contains(refusal({counting("fc.weight", {4}), counting("fc.bias", {4})}, "fc => Linear"), "fc"));
   const Tensor stacked = joined("fc.weight", {counting("a", {2, 4}), counting("b", {2, 4})});
   CHECK(contains(refusal({stacked}, "fc => Linear"),
-                 "tensor fc.weight is stacked from others and cannot be transposed"));
+                 "tensor fc.weight is joined from others and cannot be transposed"));
 }
