@@ -89,7 +89,7 @@ std::vector<NamedShape> names_before_adapter(const Question& question) {
   Prepared target;
   target.checkpoint = question.like;
   try {
-    adapt(target, back, {});
+    adapt_names(target, back);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::refused) throw;
     return named_shapes(question.like);
@@ -417,6 +417,7 @@ ExitStatus check_like(const Check& options, StageOptions::Parsed stages) {
   const double least_coverage = options.min_coverage.empty() ? 0 : parse_share(options.min_coverage);
   const Prepared source = prepare(options.file, stages);
   const Checkpoint like = load_like(stages.like);
+  if (like.tensors.empty()) talk.warn(stages.like, "there are no tensors in it");
   // A bound alone lets anything be missing within it.
   if (!options.min_coverage.empty() && stages.match.allow_missing.empty())
     stages.match.allow_missing.emplace_back("");

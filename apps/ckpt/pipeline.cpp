@@ -71,6 +71,8 @@ Prepared prepare(Checkpoint checkpoint, const StageOptions::Parsed& options) {
   const std::string path = checkpoint.file;
   checkpoint = take_recorded_kinds(std::move(checkpoint));
   prepared.read = checkpoint.tensors.size();
+  if (checkpoint.tensors.empty() && checkpoint.refused.empty() && checkpoint.scalars.empty())
+    prepared.warnings.emplace_back("there are no tensors in it");
   checkpoint = select_root(std::move(checkpoint), options.top_level_key, prepared.dropped);
   prepared.checkpoint = std::move(checkpoint);
   if (options.changes_names()) keep_source(prepared);
@@ -141,6 +143,20 @@ void adapt(Prepared& prepared, Direction direction, const std::vector<KindRule>&
     prepared.warnings.push_back(fmt::format(
         "{} {} what the file proves under the old name, though the new one says otherwise: {}",
         count(contrary.size(), "module"), contrary.size() == 1 ? "is" : "are", first_names(contrary)));
+}
+
+std::vector<std::string> adapt_names(Prepared& prepared, Direction direction) {
+  constexpr std::size_t most = 1000;  // each is a pattern that is tried on every module
+  std::vector<KindRule> guesses;
+  std::vector<std::string> guessed;
+  for (const KindDecision& decision :
+       decide_kinds(prepared.checkpoint, direction, {}, nullptr, prepared.source.get())) {
+    if (decision.kind != nullptr || guesses.size() == most) continue;
+    guesses.push_back({decision.path, Regex(anchored_pattern(decision.path)), decision.likely});
+    guessed.push_back(decision.path.empty() ? "." : decision.path);
+  }
+  adapt(prepared, direction, guesses);
+  return guessed;
 }
 
 namespace {

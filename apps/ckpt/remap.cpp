@@ -119,7 +119,7 @@ std::vector<std::string> dropped_by_adapter(const Prepared& source, Direction di
   if (direction == Direction::none) return {};
   Prepared adapted = source;
   try {
-    adapt(adapted, direction, {});
+    adapt_names(adapted, direction);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::refused) throw;
     return {};

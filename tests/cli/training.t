@@ -2,6 +2,7 @@
 $ for name in optim_adam optim_adam_amsgrad optim_adagrad optim_adan optim_lbfgs_fresh optim_muon optim_sgd_momentum \
 >   sched_constant sched_cosine sched_cosine_fresh sched_linear sched_step sched_step_fresh sched_composed sched_two_groups; do
 >   ckpt convert --quiet testdata/burnpack/$name.bpk $name.bpk && cmp $name.bpk testdata/burnpack/$name.bpk; done
+ckpt: testdata/burnpack/sched_constant.bpk: warning: there are no tensors in it
 
 # What is in them.
 $ ckpt inspect --optimizer testdata/burnpack/optim_sgd_momentum.bpk testdata/burnpack/sched_two_groups.bpk testdata/burnpack/sched_step_fresh.bpk testdata/burnpack/optim_lbfgs_fresh.bpk
