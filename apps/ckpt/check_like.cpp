@@ -5,6 +5,7 @@
 
 #include "check.hpp"
 #include "ckpt/codec/json.hpp"
+#include "ckpt/core/quoted.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/report/compare.hpp"
 #include "edits.hpp"
@@ -88,7 +89,7 @@ std::vector<NamedShape> names_before_adapter(const Question& question) {
   Prepared target;
   target.checkpoint = question.like;
   try {
-    adapt(target, back, {});
+    adapt_names(target, back);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::refused) throw;
     return named_shapes(question.like);
@@ -300,13 +301,6 @@ bool is_misfit(FindingId id) {
          id == FindingId::other_dtype;
 }
 
-/// A rule as a word of a shell's command line.
-std::string shell_word(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 // Of each kind of misfit so many are shown; --verbose shows all.
 constexpr std::size_t shown = 20;
 
@@ -378,8 +372,7 @@ void print_suggestions(const Suggestions& suggestions, std::size_t missing) {
   fmt::print("{} {} {} of {}:\n", count(suggestions.rules.size(), "rule"),
              suggestions.rules.size() == 1 ? "supplies" : "supply", grouped(suggestions.mended),
              count(missing, "missing tensor"));
-  for (const std::string& rule : suggestions.rules)
-    fmt::print("  --rename {}\n", shell_word(printable(rule)));
+  for (const std::string& rule : suggestions.rules) fmt::print("  --rename {}\n", shell_word(rule));
   fmt::print("\n");
 }
 
@@ -451,6 +444,7 @@ ExitStatus check_like(const Check& options, StageOptions::Parsed stages) {
   const double least_coverage = options.min_coverage.empty() ? 0 : parse_share(options.min_coverage);
   const Prepared source = prepare(options.file, stages);
   const Checkpoint like = load_like(stages.like);
+  if (like.tensors.empty()) talk.warn(stages.like, "there are no tensors in it");
   // A bound alone lets anything be missing within it.
   if (!options.min_coverage.empty() && stages.match.allow_missing.empty())
     stages.match.allow_missing.emplace_back("");

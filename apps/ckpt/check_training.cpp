@@ -34,6 +34,8 @@ FindingId id_of(StateFault::Kind kind) {
       return FindingId::unknown_state;
     case StateFault::Kind::order:
       return FindingId::state_out_of_order;
+    case StateFault::Kind::ambiguous:
+      return FindingId::ambiguous_state;
     case StateFault::Kind::zero:
       break;
   }
@@ -81,14 +83,17 @@ std::vector<Finding> CheckTraining::findings(const Checkpoint& checkpoint) const
   if (model.empty() && !optimizer) return {};
   std::vector<std::string> dropped;
   std::optional<Checkpoint> against;
+  std::vector<Finding> all;
   if (!model.empty()) {
-    against = select_root(load(model), std::nullopt, dropped);
+    Checkpoint other = load(model);
+    if (std::string conflict = layout_conflict(checkpoint, other, convention_of(other)); !conflict.empty())
+      all.push_back({FindingId::state_misfit, "", std::move(conflict)});
+    else against = select_root(std::move(other), std::nullopt, dropped);
   } else if (!is_burn_optimizer(checkpoint) && std::ranges::any_of(checkpoint.roots, [](const Root& root) {
                return root.role == Root::Role::model;
              })) {
     against = select_root(checkpoint, std::nullopt, dropped);
   }
-  std::vector<Finding> all;
   for (StateFault& fault : lint_state(state_of(checkpoint, optimizer_key), checkpoint,
                                       against ? &*against : nullptr, is_all_zero))
     all.push_back({id_of(fault.kind), std::move(fault.tensor), std::move(fault.text)});

@@ -39,7 +39,7 @@ constexpr std::array commands{
   const Command& nearest =
       *std::ranges::min_element(commands, {}, [&](const Command& c) { return edit_distance(word, c.name); });
   Error error(ErrorKind::usage, fmt::format("`{}` is not a command", word));
-  if (edit_distance(word, nearest.name) <= 3)
+  if (2 * edit_distance(word, nearest.name) <= word.size())
     error.with_hint(fmt::format("did you mean: ckpt {}", nearest.name));
   else error.with_hint("ckpt --help lists the commands");
   throw error;

@@ -59,6 +59,30 @@ void require_counterpart(const OptimizerState& state, const std::string& file) {
     refuse(file, fmt::format("{} has no place for {}", kind, first_names(state.unknown)));
 }
 
+/// Whose layout the model is in: a direction that the user gives says it, too.
+Convention model_convention(const Checkpoint& model, const StageOptions::Parsed& stages) {
+  if (stages.adapter == Direction::pytorch_to_burn) return Convention::pytorch;
+  if (stages.adapter == Direction::burn_to_pytorch) return Convention::burn;
+  return convention_of(model);
+}
+
+/// The way out of a conflict of layouts: the optimizer stays, the model changes sides.
+std::string hint_to_change_sides(const Checkpoint& model, Convention from,
+                                 const StageOptions::Parsed& stages) {
+  const bool is_burn = from == Convention::burn;
+  const char* name = is_burn ? "in-pytorch.pt" : "in-burn.bpk";
+  const bool is_told = convention_of(model) != from;
+  return fmt::format(
+      "first convert the model alone: ckpt convert {} {}{}{}; then give {} in its place{}{}",
+      printable(model.file), name,
+      is_told ? fmt::format(" --adapter {}", direction_name(*stages.adapter)) : "",
+      is_burn ? "" : " --like MODEL (the record's own model, for its ids)", name,
+      stages.adapter ? ", without --adapter" : "",
+      is_burn && model.format == "safetensors"
+          ? ", with --param-names FILE (a safetensors file does not keep the parameters' order)"
+          : "");
+}
+
 /// Lists every parameter's match, and finds those that have none or are not complete.
 void look_through(OptimizerSource& source, const std::string& file, bool is_record, bool drops_orphans) {
   std::vector<std::string> incomplete;
@@ -107,6 +131,15 @@ double read_number(const Tensor& tensor) {
   return (std::to_integer<unsigned>(piece.back()) & 0x80U) != 0 ? -HUGE_VAL : HUGE_VAL;
 }
 
+std::string layout_conflict(const Checkpoint& optimizer, const Checkpoint& model, Convention convention) {
+  const Convention moments = convention_of(optimizer);
+  if (moments == convention || moments == Convention::either || convention == Convention::either) return {};
+  const bool is_burn = moments == Convention::burn;
+  return fmt::format("the moments are in {} layout, but the model {} is in {}",
+                     is_burn ? "burn's" : "PyTorch's", printable(model.file),
+                     is_burn ? "PyTorch's" : "burn's");
+}
+
 std::optional<OptimizerState> read_optimizer(const Checkpoint& checkpoint, const std::string& key) {
   if (is_burn_optimizer(checkpoint)) return read_burn_optimizer(checkpoint);
   std::vector<std::string> places = find_torch_optimizers(checkpoint);
@@ -131,6 +164,17 @@ OptimizerSource read_source(const TrainingOptions& options, const Checkpoint& wh
   source.integrity = file.integrity;
   if (!options.optimizer_kind.empty()) choose_kind(source.state, options.optimizer_kind, file.file);
   require_counterpart(source.state, file.file);
+  if (!source.is_of_input) {
+    const Convention convention = model_convention(whole, stages);
+    if (std::string conflict = layout_conflict(file, whole, convention); !conflict.empty())
+      refuse(file.file, std::move(conflict), hint_to_change_sides(whole, convention, stages));
+    source.is_layout_open = convention == Convention::either && !is_burn_optimizer(file);
+    if (source.is_layout_open && !options.optimizer_out.empty() && !stages.adapter)
+      refuse(
+          whole.file, "nothing says whose layout the model is in, but burn's record takes moments in burn's",
+          "--adapter pytorch-to-burn if it is in PyTorch's, as the moments are; --adapter none carries both "
+          "as they are");
+  }
 
   std::vector<std::string> dropped;
   const Checkpoint model = select_root(whole, stages.top_level_key, dropped);
@@ -173,7 +217,6 @@ LikeOptimizer read_like(const std::string& path, const OptimizerState& state) {
   std::vector<std::string> dropped;
   const Join join = join_by_position(*other, select_root(checkpoint, std::nullopt, dropped));
   if (!join.problem.empty()) result.why_not = join.problem;
-  else if (join.is_ambiguous) result.why_not = "the shapes leave open what its groups hold";
   else result.state = std::move(other);
   return result;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ckpt/core/checkpoint.hpp"
+#include "ckpt/formats/format.hpp"
 #include "ckpt/training/join.hpp"
 #include "ckpt/training/state.hpp"
 #include "options.hpp"
@@ -19,6 +20,10 @@ double read_number(const Tensor& tensor);
 /// `refused` when it holds several and `key` does not choose.
 std::optional<OptimizerState> read_optimizer(const Checkpoint& checkpoint, const std::string& key = {});
 
+/// Why the moments in the file `optimizer` are not those of a model in the file `model`, which is in the
+/// layout of `convention`: they are in the other side's. Empty where they may be.
+std::string layout_conflict(const Checkpoint& optimizer, const Checkpoint& model, Convention convention);
+
 /// The state that a conversion takes along, joined with the model.
 struct OptimizerSource {
   OptimizerState state;
@@ -27,12 +32,13 @@ struct OptimizerSource {
   std::vector<std::string> explained;  ///< how each parameter was matched
   std::vector<std::string> orphans;  ///< keys of parameters that the model does not have; left out of `state`
   std::size_t orphan_tensors = 0;
+  bool is_layout_open = false;  ///< nobody says whether the model is in the layout that the moments are in
   std::vector<Integrity> integrity;  ///< of the file
 };
 
 /// Reads it from the file that the options name, or from `whole`, the input as it was read, whose model it is
-/// joined with. Throws `refused` where burn has no such optimizer, where something has no place, does not fit
-/// or is not complete, and for orphans that are not to be dropped.
+/// joined with. Throws `refused` where the two are in different layouts, where burn has no such optimizer,
+/// where something has no place, does not fit or is not complete, and for orphans that are not to be dropped.
 OptimizerSource read_source(const TrainingOptions& options, const Checkpoint& whole,
                             const StageOptions::Parsed& stages);
 

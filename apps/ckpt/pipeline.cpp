@@ -8,6 +8,7 @@
 
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/places.hpp"
+#include "ckpt/core/quoted.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/formats/format.hpp"
 #include "ckpt/io/file.hpp"
@@ -41,7 +42,7 @@ Checkpoint filter_some(Checkpoint checkpoint, const Filters& filters, std::vecto
   if (is_empty() && !was_empty)
     throw Error(ErrorKind::refused, "no tensor is left: --include and --exclude drop every one")
         .in_file(checkpoint.file)
-        .with_hint(fmt::format("names are listed by: ckpt inspect {}", checkpoint.file));
+        .with_hint("names are listed by: ckpt inspect " + shell_word(checkpoint.file));
   return checkpoint;
 }
 
@@ -70,6 +71,8 @@ Prepared prepare(Checkpoint checkpoint, const StageOptions::Parsed& options) {
   const std::string path = checkpoint.file;
   checkpoint = take_recorded_kinds(std::move(checkpoint));
   prepared.read = checkpoint.tensors.size();
+  if (checkpoint.tensors.empty() && checkpoint.refused.empty() && checkpoint.scalars.empty())
+    prepared.warnings.emplace_back("there are no tensors in it");
   checkpoint = select_root(std::move(checkpoint), options.top_level_key, prepared.dropped);
   prepared.checkpoint = std::move(checkpoint);
   if (options.changes_names()) keep_source(prepared);
@@ -95,7 +98,7 @@ Prepared prepare(Checkpoint checkpoint, const StageOptions::Parsed& options) {
     if (options.strict_rules)
       throw Error(ErrorKind::usage, text)
           .in_file(path)
-          .with_hint(fmt::format("names are listed by: ckpt inspect {}", path));
+          .with_hint("names are listed by: ckpt inspect " + shell_word(path));
     prepared.warnings.push_back(text);
   }
   if (!prepared.remap.unstable.empty())
@@ -143,6 +146,20 @@ void adapt(Prepared& prepared, Direction direction, const std::vector<KindRule>&
     prepared.warnings.push_back(fmt::format(
         "{} {} what the file proves under the old name, though the new one says otherwise: {}",
         count(contrary.size(), "module"), contrary.size() == 1 ? "is" : "are", first_names(contrary)));
+}
+
+std::vector<std::string> adapt_names(Prepared& prepared, Direction direction) {
+  constexpr std::size_t most = 1000;  // each is a pattern that is tried on every module
+  std::vector<KindRule> guesses;
+  std::vector<std::string> guessed;
+  for (const KindDecision& decision :
+       decide_kinds(prepared.checkpoint, direction, {}, nullptr, prepared.source.get())) {
+    if (decision.kind != nullptr || guesses.size() == most) continue;
+    guesses.push_back({decision.path, Regex(anchored_pattern(decision.path)), decision.likely});
+    guessed.push_back(decision.path.empty() ? "." : decision.path);
+  }
+  adapt(prepared, direction, guesses);
+  return guessed;
 }
 
 namespace {
@@ -198,7 +215,7 @@ std::string misfit_hint(const MatchReport& report, const Checkpoint& source, con
             target.laid_out == Direction::pytorch_to_burn ? ".pt" : ".bpk"));
   }
   if (const std::optional<BestRule> rule = best_rule(missing, unused, fitting, rule_applier()))
-    hints.push_back(fmt::format("--rename '{}' explains {} of {}", printable(rule->text), rule->explained,
+    hints.push_back(fmt::format("--rename {} explains {} of {}", shell_word(rule->text), rule->explained,
                                 missing.size()));
   for (std::size_t i = 0;
        i < missing.size() && (i + 1) * unused.size() <= most_comparisons && hints.size() < 6; ++i)
@@ -226,7 +243,8 @@ void match_target(Prepared& prepared, const Target& target, const MatchOptions& 
     throw Error(ErrorKind::refused,
                 fmt::format("no tensor is left: {} knows none of them", printable(target.file)))
         .in_file(before.file)
-        .with_hint(fmt::format("ckpt check {} --like {} tells what does not fit", before.file, target.file));
+        .with_hint(fmt::format("ckpt check {} --like {} tells what does not fit", shell_word(before.file),
+                               shell_word(target.file)));
   for (const Mismatch& mismatch : report.mismatched)
     prepared.warnings.push_back(fmt::format("{} is {}, the target has {}: --dtype casts it",
                                             printable(mismatch.name), mismatch.found(), mismatch.wanted()));

@@ -2,6 +2,7 @@
 #include <unordered_set>
 
 #include "ckpt/codec/json.hpp"
+#include "ckpt/core/quoted.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/stages/renumber.hpp"
 #include "command.hpp"
@@ -118,7 +119,7 @@ std::vector<std::string> dropped_by_adapter(const Prepared& source, Direction di
   if (direction == Direction::none) return {};
   Prepared adapted = source;
   try {
-    adapt(adapted, direction, {});
+    adapt_names(adapted, direction);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::refused) throw;
     return {};
@@ -195,7 +196,7 @@ void apply_map(const Remap& options, bool is_strict, Prepared& prepared, const T
     if (is_strict)
       throw Error(ErrorKind::usage, text)
           .in_file(options.map)
-          .with_hint(fmt::format("names are listed by: ckpt inspect {}", options.input));
+          .with_hint("names are listed by: ckpt inspect " + shell_word(options.input));
     prepared.warnings.push_back(fmt::format("{}: {}", printable(options.map), text));
   }
   if (!unknown.empty())

@@ -113,16 +113,17 @@ Training::Training(const TrainingOptions& options, Checkpoint& whole, const Stag
 void Training::drop_orphans_of_record(Checkpoint& whole) {
   if (!is_burn_optimizer(whole))
     refuse(whole.file, "this is no optimizer's record of burn, which --model is for");
+  const Checkpoint model = load(options_.model);
+  if (std::ranges::none_of(model.tensors, [](const Tensor& tensor) { return tensor.param_id.has_value(); }))
+    refuse(model.file, "the model's tensors have no ids, by which burn's record names its parameters",
+           "--model takes the burnpack that the record belongs to");
   const std::size_t before = whole.tensors.size();
-  const DroppedOrphans dropped = drop_orphans(whole, load(options_.model));
+  const DroppedOrphans dropped = drop_orphans(whole, model);
   for (const std::uint64_t id : dropped.ids) orphans_.push_back(std::to_string(id));
   orphan_tensors_ = before - whole.tensors.size();
 }
 
 void Training::take_source(OptimizerSource source) {
-  if (source.join.is_ambiguous)
-    warnings_.push_back(
-        fmt::format("shapes alone leave the order of the parameters open: {} was taken", source.join.how));
   if (!source.state.tensor_settings.empty())
     warnings_.push_back(
         fmt::format("{} of the optimizer {} a tensor; the number is taken, and written as one: {}",
@@ -197,6 +198,15 @@ void Training::carry_along(Prepared& prepared, Direction direction, const StageO
   if (!source_) return;
   follow_names(source_->state, prepared.remap);
   for (const EditReport& edits : prepared.edits) follow_names(source_->state, edits);
+  if (source_->is_layout_open)
+    if (const auto open =
+            matrices_of_open_layout(source_->state, prepared.checkpoint, stages.kinds, prepared.source.get());
+        !open.empty())
+      warnings_.push_back(fmt::format(
+          "nothing says whose layout the model is in, and no shape does; it was taken for that of the "
+          "optimizer's moments, which matters for {}: {}",
+          open.size() == 1 ? "1 square matrix" : fmt::format("{} square matrices", open.size()),
+          first_names(open)));
   Carried carried =
       carry(source_->state, prepared.checkpoint, direction, stages.kinds, target, prepared.source.get());
   source_->state = std::move(carried.state);

@@ -196,8 +196,8 @@ void require_no_overflow(const std::vector<CastReport>& casts, const Checkpoint&
                           fmt::join(names, ", "), tensors > names.size() ? ", …" : ""))
       .in_file(checkpoint.file)
       .with_hint(
-          "cast to BF16, which has the range of F32, infinities and zero, leave these tensors out of "
-          "--dtype, or give "
+          "cast to a type of wider range (BF16 has that of F32, infinities and zero), leave these tensors "
+          "out of --dtype, or give "
           "--allow-overflow");
 }
 

@@ -48,7 +48,7 @@ hint: leave out one of the two, or name tensors with --dtype 'REGEX=TYPE'; --hal
 # What a type has no place for is refused: infinities in a type without.
 $ ckpt convert testdata/safetensors/special_floats.safetensors zero.safetensors --dtype f8_e4m3
 ckpt: testdata/safetensors/special_floats.safetensors: numbers of 2 tensors have no place in the new type: a (2 of 5 elements), b (2 of 3 elements)
-hint: cast to BF16, which has the range of F32, infinities and zero, leave these tensors out of --dtype, or give --allow-overflow
+hint: cast to a type of wider range (BF16 has that of F32, infinities and zero), leave these tensors out of --dtype, or give --allow-overflow
 [1]
 
 # The output is read back and compared with the source.

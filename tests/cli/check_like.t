@@ -248,7 +248,7 @@ $ ckpt check testdata/pytorch/nested.pt --like nested.lock
 testdata/pytorch/nested.pt for nested.lock: 4 of 4 tensors fit, 0 missing, 0 unused, 0 mismatched; 100.0 % of the parameters: fits
 $ ckpt check testdata/pytorch/two_roots.pt --like testdata/pytorch/net.pt
 ckpt: testdata/pytorch/two_roots.pt: 2 places hold tensors of a model: state_dict (2 tensors, 60 B), state_dict_ema (2 tensors, 60 B)
-hint: --top-level-key 'state_dict' takes one of them, --top-level-key . all
+hint: --top-level-key state_dict takes one of them, --top-level-key . all
 [2]
 $ ckpt check testdata/pytorch/two_roots.pt --like testdata/pytorch/two_roots.pt --top-level-key ema
 ckpt: testdata/pytorch/two_roots.pt: there are no tensors under ema

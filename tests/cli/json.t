@@ -52,7 +52,7 @@ $ ckpt convert --json testdata/pytorch/two_roots.pt x.bpk 2> /dev/null
   "kind": "refused",
   "text": "2 places hold tensors of a model: state_dict (2 tensors, 60 B), state_dict_ema (2 tensors, 60 B)",
   "file": "testdata/pytorch/two_roots.pt",
-  "hint": "--top-level-key 'state_dict' takes one of them, --top-level-key . all"
+  "hint": "--top-level-key state_dict takes one of them, --top-level-key . all"
  }
 }
 [1]

@@ -2,6 +2,7 @@
 $ for name in optim_adam optim_adam_amsgrad optim_adagrad optim_adan optim_lbfgs_fresh optim_muon optim_sgd_momentum \
 >   sched_constant sched_cosine sched_cosine_fresh sched_linear sched_step sched_step_fresh sched_composed sched_two_groups; do
 >   ckpt convert --quiet testdata/burnpack/$name.bpk $name.bpk && cmp $name.bpk testdata/burnpack/$name.bpk; done
+ckpt: testdata/burnpack/sched_constant.bpk: warning: there are no tensors in it
 
 # What is in them.
 $ ckpt inspect --optimizer testdata/burnpack/optim_sgd_momentum.bpk testdata/burnpack/sched_two_groups.bpk testdata/burnpack/sched_step_fresh.bpk testdata/burnpack/optim_lbfgs_fresh.bpk
@@ -272,13 +273,14 @@ ckpt: testdata/burnpack/rebuilt.bpk: warning: the optimizer counts the parameter
 
 # Settings that are tensors, infinite, or too large for JSON; rates that differ by group.
 $ ckpt inspect --optimizer testdata/pytorch/settings.pt | tail -n 6
-  head.bias           3     2      5.569         5.746
+  ?                 3     2      5.569         5.746
   group 0, 2 parameters: lr 0.0625, betas [0.9,0.999], eps 1e-08, amsgrad false, maximize false, foreach null, capturable false, differentiable false, fused false, initial_lr 0.25, max_norm "Infinity", lowest "NaN", seed -1180591620717411303424, cast "torch.float16", pair [1,2], weight_decay 0.125
   group 1, 2 parameters: betas [0.9,0.999], eps 1e-08, weight_decay 0, amsgrad false, maximize false, foreach null, capturable false, differentiable false, fused false, initial_lr 0.5, lr 0.125
 
 learning-rate schedulers
   scheduler  ExponentialLR  2 steps done
-$ ckpt convert testdata/pytorch/settings.pt settings.bpk --optimizer-out settings-optim.bpk --scheduler-out settings-scheduler.bpk --module 'fc|head => Linear'
+$ printf 'fc.weight\nfc.bias\nhead.weight\nhead.bias\n' > names.txt
+$ ckpt convert testdata/pytorch/settings.pt settings.bpk --optimizer-out settings-optim.bpk --scheduler-out settings-scheduler.bpk --module 'fc|head => Linear' --param-names names.txt
 ckpt: testdata/pytorch/settings.pt: warning: hyper-parameters do not travel in burn's record for group 0: epsilon is 1e-8 (burn's default: 1e-5), weight_decay is 0.125 (burn's default: 0.0); write AdamConfig::new().with_epsilon(1e-8).with_weight_decay(Some(WeightDecayConfig::new(0.125)))
 ckpt: testdata/pytorch/settings.pt: warning: max_norm is "Infinity": burn's AdamConfig has no such setting
 ckpt: testdata/pytorch/settings.pt: warning: lowest is "NaN": burn's AdamConfig has no such setting
@@ -286,15 +288,13 @@ ckpt: testdata/pytorch/settings.pt: warning: seed is -1180591620717411303424: bu
 ckpt: testdata/pytorch/settings.pt: warning: cast is "torch.float16": burn's AdamConfig has no such setting
 ckpt: testdata/pytorch/settings.pt: warning: pair is [1,2]: burn's AdamConfig has no such setting
 ckpt: testdata/pytorch/settings.pt: warning: hyper-parameters do not travel in burn's record for group 1: epsilon is 1e-8 (burn's default: 1e-5); write AdamConfig::new().with_epsilon(1e-8)
-ckpt: testdata/pytorch/settings.pt: warning: shapes alone leave the order of the parameters open: the order of the model's 4 parameters was taken
 ckpt: testdata/pytorch/settings.pt: warning: 2 settings of the optimizer are each a tensor; the number is taken, and written as one: optimizer.param_groups.0.weight_decay, optimizer.param_groups.1.lr
 ckpt: testdata/pytorch/settings.pt: warning: rates of the scheduler are tensors; their numbers are taken, and written as such
 ckpt: testdata/pytorch/settings.pt: warning: ExponentialLR counts 2 steps here: burn's Learner makes one every iteration, PyTorch wherever the script says (often once an epoch)
 testdata/pytorch/settings.pt -> settings.bpk: pytorch to burnpack, 1.26 KiB
 adapter: pytorch-to-burn (by the two formats)
 4 read = 4 written + 0 merged - 0 split + 0 dropped; 0 renamed, 2 transposed, 0 cast; nothing else changed
-optimizer: Adam (its settings stand in the order of Adam's), 4 parameters with 8 moments; joined by the order of the model's 4 parameters
-  no shape proves the order of 4 parameters: fc.weight, fc.bias, head.weight, head.bias
+optimizer: Adam (its settings stand in the order of Adam's), 4 parameters with 8 moments; joined by the names of --param-names
   write AdamConfig::new().with_epsilon(1e-8).with_weight_decay(Some(WeightDecayConfig::new(0.125))), learning rate 0.0625 (initially 0.25)
   write AdamConfig::new().with_epsilon(1e-8), learning rate 0.125 (initially 0.5)
   if the training clips gradients: PyTorch's norm is of all parameters together, burn's of each
@@ -309,8 +309,74 @@ $ ckpt inspect --optimizer settings-back.pt | tail -n 6
 
 learning-rate schedulers
   scheduler  ExponentialLR  2 steps done
-$ ckpt check testdata/pytorch/settings.pt --optimizer | tail -n 1
-testdata/pytorch/settings.pt: 19 tensors, 0 errors, 0 warnings: sound
+
+# Groups of equal layers may be in any order: `Adam([{head}, {fc}])` would be the same file.
+$ ckpt convert testdata/pytorch/settings.pt open.bpk --optimizer-out open-optim.bpk --module 'fc|head => Linear'
+ckpt: testdata/pytorch/settings.pt: the 4 parameters of the optimizer fit the 4 of the model in several orders
+hint: --param-names FILE names the parameters by position, one a line
+[1]
+$ ckpt check testdata/pytorch/settings.pt --optimizer | tail -n 2
+CK048 warning the 4 parameters of the optimizer fit the 4 of the model in several orders
+testdata/pytorch/settings.pt: 19 tensors, 0 errors, 1 warning: sound
+
+# Moments are in their file's layout, which must be the model's: a square matrix has one shape in both.
+$ ckpt convert settings.bpk mixed.bpk --optimizer testdata/pytorch/settings.pt --optimizer-out mixed-optim.bpk --param-names names.txt
+ckpt: testdata/pytorch/settings.pt: the moments are in PyTorch's layout, but the model settings.bpk is in burn's
+hint: first convert the model alone: ckpt convert settings.bpk in-pytorch.pt; then give in-pytorch.pt in its place
+[1]
+$ ckpt convert settings.bpk mixed.pt --optimizer testdata/pytorch/settings.pt --param-names names.txt 2>&1 | head -n 1
+ckpt: testdata/pytorch/settings.pt: the moments are in PyTorch's layout, but the model settings.bpk is in burn's
+$ ckpt check testdata/pytorch/settings.pt --model settings.bpk
+CK041 error   the moments are in PyTorch's layout, but the model settings.bpk is in burn's
+testdata/pytorch/settings.pt: 19 tensors, 1 error, 0 warnings: NOT SOUND
+[1]
+$ ckpt convert --quiet settings.bpk in-pytorch.pt 2> /dev/null
+$ ckpt convert --quiet in-pytorch.pt mixed.bpk --optimizer testdata/pytorch/settings.pt --optimizer-out mixed-optim.bpk --param-names names.txt --module 'fc|head => Linear' 2> /dev/null
+$ ckpt inspect mixed-optim.bpk --tensor "$(ckpt inspect mixed-optim.bpk | sed -n 's/^  \([0-9]*\)  fc.weight$/\1/p').momentum.moment_1" | grep values
+  values     0.125 0.375 0.25 0.5
+$ ckpt convert --quiet in-pytorch.pt mixed.pt --optimizer testdata/pytorch/settings.pt --param-names names.txt 2> /dev/null
+$ ckpt inspect mixed.pt --tensor optimizer.state.0.exp_avg | grep values
+  values     0.125 0.25 0.375 0.5
+
+# The same the other way. The ids by which the record names its parameters are those of its own model.
+$ ckpt convert in-pytorch.pt mixed.pt --force --optimizer settings-optim.bpk
+ckpt: settings-optim.bpk: the moments are in burn's layout, but the model in-pytorch.pt is in PyTorch's
+hint: first convert the model alone: ckpt convert in-pytorch.pt in-burn.bpk --like MODEL (the record's own model, for its ids); then give in-burn.bpk in its place
+[1]
+$ ckpt convert --quiet in-pytorch.pt in-burn.bpk --like settings.bpk --module 'fc|head => Linear'
+$ ckpt convert --quiet in-burn.bpk mixed.pt --force --optimizer settings-optim.bpk 2> /dev/null
+$ ckpt inspect mixed.pt --tensor optimizer.state.0.exp_avg | grep values
+  values     0.125 0.25 0.375 0.5
+$ ckpt convert settings-optim.bpk none.bpk --model in-pytorch.pt --drop-orphans
+ckpt: in-pytorch.pt: the model's tensors have no ids, by which burn's record names its parameters
+hint: --model takes the burnpack that the record belongs to
+[1]
+
+# Of a safetensors model nobody says it, or the user does, or the note of a conversion.
+$ ckpt convert --quiet in-pytorch.pt unknown.safetensors
+$ ckpt convert unknown.safetensors mixed.pt --force --optimizer testdata/pytorch/settings.pt --param-names names.txt 2>&1 | grep layout
+ckpt: unknown.safetensors: warning: nothing says whose layout the model is in, and no shape does; it was taken for that of the optimizer's moments, which matters for 2 square matrices: fc.weight, head.weight
+$ ckpt inspect mixed.pt --tensor optimizer.state.0.exp_avg | grep values
+  values     0.125 0.25 0.375 0.5
+$ ckpt convert unknown.safetensors told.bpk --optimizer testdata/pytorch/settings.pt --optimizer-out told-optim.bpk --param-names names.txt
+ckpt: unknown.safetensors: nothing says whose layout the model is in, but burn's record takes moments in burn's
+hint: --adapter pytorch-to-burn if it is in PyTorch's, as the moments are; --adapter none carries both as they are
+[1]
+$ ckpt convert unknown.safetensors told.bpk --optimizer testdata/pytorch/settings.pt --optimizer-out told-optim.bpk --param-names names.txt --adapter pytorch-to-burn --module 'fc|head => Linear' 2>&1 | grep -e layout -e adapter
+adapter: pytorch-to-burn
+$ ckpt inspect told-optim.bpk --tensor "$(ckpt inspect told-optim.bpk | sed -n 's/^  \([0-9]*\)  fc.weight$/\1/p').momentum.moment_1" | grep values
+  values     0.125 0.375 0.25 0.5
+$ ckpt convert unknown.safetensors told.pt --optimizer testdata/pytorch/settings.pt --param-names names.txt --adapter burn-to-pytorch
+ckpt: testdata/pytorch/settings.pt: the moments are in PyTorch's layout, but the model unknown.safetensors is in burn's
+hint: first convert the model alone: ckpt convert unknown.safetensors in-pytorch.pt --adapter burn-to-pytorch; then give in-pytorch.pt in its place, without --adapter, with --param-names FILE (a safetensors file does not keep the parameters' order)
+[1]
+$ ckpt convert --quiet settings.bpk noted.safetensors --adapter none 2> /dev/null
+$ ckpt convert noted.safetensors told.pt --optimizer testdata/pytorch/settings.pt --param-names names.txt 2>&1 | head -n 1
+ckpt: testdata/pytorch/settings.pt: the moments are in PyTorch's layout, but the model noted.safetensors is in burn's
+$ ckpt convert --quiet testdata/pytorch/training.pt proven.safetensors 2> /dev/null
+$ printf 'fc.weight\nhead.weight\nfc.bias\nnorm.weight\nnorm.bias\nhead.bias\n' > training.txt
+$ ckpt convert --quiet proven.safetensors proven.pt --optimizer testdata/pytorch/training.pt --param-names training.txt 2>&1 | grep layout
+[1]
 
 # A state that does not fit is told.
 $ ckpt check testdata/burnpack/optim_adam.bpk --model testdata/burnpack/rebuilt.bpk

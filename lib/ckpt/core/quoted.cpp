@@ -112,6 +112,19 @@ std::string word(std::string_view name) {
   return out + "\"";
 }
 
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view plain = "_-./:,%+@";
+  const std::string shown = printable(text);
+  const bool is_plain = !shown.empty() && std::ranges::all_of(shown, [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           plain.find(c) != std::string_view::npos;
+  });
+  if (is_plain) return shown;
+  std::string out = "'";
+  for (const char c : shown) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 std::string printable_json(std::string_view document) {
   std::string out;
   out.reserve(document.size());

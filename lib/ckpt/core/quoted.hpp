@@ -11,6 +11,10 @@ namespace ckpt {
 /// as Python's `surrogateescape` has it, so that every name comes back from `take_word`.
 std::string word(std::string_view name);
 
+/// Printable text as one word of a shell's command line, in single quotes where it needs any: a hint may be
+/// pasted, and names come from files that nobody has looked into.
+std::string shell_word(std::string_view text);
+
 /// A JSON document with the characters that a terminal obeys or does not show, other than line feeds, written
 /// as
 /// `\u202e`: it means the same. They stand in its strings only.

@@ -49,7 +49,9 @@ struct Tensor {
   std::string quantization = {};               ///< the scheme of a QFLOAT as one line of text, else empty
   std::string module_class = {};  ///< pickled class of the module that owns it, where one is known
 
-  std::string recorded_kind = {};  ///< what an earlier conversion noted of the module, else empty
+  /// What an earlier conversion noted of the module, or the attributes of a pickled one that owns it; else
+  /// empty.
+  std::string recorded_kind = {};
   /// Where the file spells an earlier tensor's name alike: the number that a reader put behind, else 0.
   std::uint64_t number = 0;
   /// Its place in the catalogue as it was before names were changed or left out, where that is kept: what its

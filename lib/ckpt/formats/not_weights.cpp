@@ -117,7 +117,7 @@ void refuse_text(std::string_view text) {
                                   "lies beside its shards"
                                 : "");
   }
-  constexpr std::size_t telling = 16;  // a few printable bytes may be anything
+  constexpr std::size_t telling = 8;  // a few printable bytes may be anything
   if (text.size() >= telling && is_plain_text(text))
     refuse("plain text: " + printable(text.substr(0, std::min<std::size_t>(text.find('\n'), 60))), "");
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/quoted.hpp"
 #include "ckpt/core/text.hpp"
 
 namespace ckpt {
@@ -16,7 +17,7 @@ std::string pattern(std::string_view name) {
     if (special.find(c) != std::string_view::npos) out += '\\';
     out += c;
   }
-  return printable(out + '$');
+  return out + '$';
 }
 
 }  // namespace
@@ -24,12 +25,12 @@ std::string pattern(std::string_view name) {
 std::string tensor_label(std::string_view name) { return fmt::format("tensor \"{}\"", printable(name)); }
 
 void refuse_dtype(const Tensor& tensor, std::string_view format) {
-  const std::string leave_out = fmt::format("--exclude '{}' leaves it out", pattern(tensor.name));
+  const std::string leave_out = fmt::format("--exclude {} leaves it out", shell_word(pattern(tensor.name)));
   Error error(ErrorKind::refused, fmt::format("{} is {}, and {} has no such type", tensor_label(tensor.name),
                                               name(tensor.dtype), format));
   if (is_floating(tensor.dtype))
     error.with_hint(fmt::format(
-        "--dtype '{}=F32' stores it as F32{}; {}", pattern(tensor.name),
+        "--dtype {} stores it as F32{}; {}", shell_word(pattern(tensor.name) + "=F32"),
         info(tensor.dtype).bits == 8 ? ", --dequantize where scales stand beside it" : "", leave_out));
   else error.with_hint(leave_out);
   throw error;

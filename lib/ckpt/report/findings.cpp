@@ -43,8 +43,9 @@ constexpr std::array table{
     FindingKind{"CK045", false, "a moment that is all zero after some steps"},
     FindingKind{"CK046", true, "an optimizer's state that it has no place for"},
     FindingKind{"CK047", false, "an optimizer's state that is counted in another order than the model"},
+    FindingKind{"CK048", false, "an optimizer's state that fits the model's parameters in several ways"},
 };
-static_assert(table.size() == static_cast<std::size_t>(FindingId::state_out_of_order) + 1);
+static_assert(table.size() == static_cast<std::size_t>(FindingId::ambiguous_state) + 1);
 
 }  // namespace
 

@@ -50,6 +50,7 @@ enum class FindingId {
   zero_moment,
   unknown_state,
   state_out_of_order,
+  ambiguous_state,
 };
 
 struct Finding {

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/quoted.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/stages/cast.hpp"
 #include "ckpt/stages/families.hpp"
@@ -63,6 +64,7 @@ std::optional<Verdict> by_class(const Module& module) {
 }
 
 constexpr std::string_view recorded_evidence = "recorded in the file's metadata";
+constexpr std::string_view pickled_evidence = "said by attributes of the pickled module";
 
 /// What an earlier conversion noted. Where a rule has brought a bare parameter to a layer, the layer counts.
 std::optional<Verdict> by_record(const Module& module) {
@@ -150,11 +152,13 @@ std::optional<std::string> misfit_of_shapes(const Tensor& weight, const Tensor* 
   // Conv1D in another case is PyTorch's convolution; both are copied.
   if (kind.name == "Conv" || (kind.name == "Conv1D" && rank > 2))
     return rank > 2 ? std::nullopt : std::optional(shown + " has less than three dimensions");
+  if (kind.name == "PRelu" && bias != nullptr) return "a bias stands beside it";
   if (!is_matrix_kind(kind)) return rank == 1 ? std::nullopt : std::optional(shown + " is no vector");
   if (rank == 3 && kind.name == "Linear") return std::nullopt;  // a stack of matrices
   if (rank != 2) return shown + " is no matrix";
-  if (!is_vector(bias)) return std::nullopt;
+  if (bias == nullptr) return std::nullopt;
   if (kind.name == "Embedding") return "a bias stands beside it";
+  if (!is_vector(bias)) return fmt::format("bias {} is no vector", to_string(bias->shape));
   const bool is_first = kind.name == "Linear" && direction == Direction::pytorch_to_burn;
   if (bias->shape[0] == weight.shape[is_first ? 0 : 1]) return std::nullopt;
   return fmt::format("bias {} is not as long as the {} dimension of {}", to_string(bias->shape),
@@ -376,10 +380,10 @@ class Decider {
         decision.evidence = std::move(verdict->evidence);
       };
       settle(by_rule(module.path), Strength::given);
+      settle(by_target(module), Strength::target);
       if (decision.kind != nullptr)
         if (const std::optional<std::string> against = misfit(module, *decision.kind, direction_))
           refuse_told(decision, *against);
-      settle(by_target(module), Strength::target);
       const std::optional<std::string> against =
           decision.kind == nullptr ? against_class(module) : std::nullopt;
       if (!against) settle(by_class(module), Strength::pickled_class);
@@ -431,8 +435,8 @@ class Decider {
                 fmt::format("module {} cannot be {} ({}): {}", told.path.empty() ? "." : printable(told.path),
                             told.kind->name, told.evidence, against))
         .in_file(file_)
-        .with_hint(fmt::format("narrow the pattern, or leave the module alone with --module '{} => none'",
-                               printable(anchored_pattern(told.path))));
+        .with_hint("narrow the pattern, or leave the module alone with " +
+                   module_option(anchored_pattern(told.path), "none"));
   }
 
   /// What a module's own tensors say against its class, where that is not PyTorch's own: a class of the same
@@ -551,7 +555,8 @@ class Decider {
       return KindDecision{path, noted, Strength::target, "as the target notes it"};
     const ModuleKind* recorded = find_kind(mark.recorded_kind);
     if (recorded == nullptr || !recorded->is_owner()) return std::nullopt;
-    return KindDecision{path, recorded, Strength::recorded, std::string(recorded_evidence)};
+    return KindDecision{path, recorded, Strength::recorded,
+                        std::string(mark.module_class.empty() ? recorded_evidence : pickled_evidence)};
   }
 
   /// What the names below `path` prove of it being of that kind; nothing when they do not.
@@ -728,10 +733,14 @@ class Decider {
     return std::nullopt;
   }
 
-  static void leave_open(KindDecision& decision, const Module& module, const Tensor& subject) {
+  void leave_open(KindDecision& decision, const Module& module, const Tensor& subject) const {
     decision.evidence = undecided_reason(module);
     decision.tensor = subject.name;
-    decision.likely = find_kind(subject.shape.size() == 2 ? "Linear" : "RmsNorm");
+    // A PReLU has one number more often than a norm.
+    decision.likely = find_kind(subject.shape.size() == 2   ? "Linear"
+                                : subject.shape == Shape{1} ? "PRelu"
+                                                            : "RmsNorm");
+    if (misfit(module, *decision.likely, direction_)) decision.likely = find_kind("none");
   }
 
   const std::string& file_;
@@ -826,6 +835,10 @@ std::unordered_map<std::string, std::string> recorded_kinds(const Checkpoint& ch
     if (arrow != std::string::npos) kinds.emplace(line.text.substr(0, arrow), line.text.substr(arrow + 4));
   }
   return kinds;
+}
+
+std::string module_option(std::string_view pattern, std::string_view kind) {
+  return "--module " + shell_word(fmt::format("{} => {}", pattern, kind));
 }
 
 Checkpoint take_recorded_kinds(Checkpoint checkpoint) {

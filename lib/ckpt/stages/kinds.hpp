@@ -68,6 +68,8 @@ Checkpoint put_recorded_kinds(Checkpoint checkpoint);
 std::string record_kinds(const std::vector<KindDecision>& decisions);
 /// A modules file: every decision as a rule that matches just its module, weak ones with their evidence.
 std::string modules_file(const std::vector<KindDecision>& decisions, std::string_view source);
+/// `--module 'PATTERN => KIND'`, to be pasted into a shell.
+std::string module_option(std::string_view pattern, std::string_view kind);
 /// `^layers\.0\.proj$`: a pattern that matches just this path.
 std::string anchored_pattern(std::string_view path);
 

@@ -9,6 +9,7 @@
 
 #include "ckpt/codec/regex.hpp"
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/quoted.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/stages/cast.hpp"
 #include "ckpt/stages/names.hpp"
@@ -76,10 +77,8 @@ void refuse_undecided(const Checkpoint& checkpoint, const std::vector<KindDecisi
     }
     const bool is_owner = decision.likely->is_owner();
     is_order_of_norms = is_order_of_norms || is_owner;
-    std::string line =
-        fmt::format("--module '{} => {}'",
-                    printable(is_owner ? pattern_of_all(decision.path) : anchored_pattern(decision.path)),
-                    decision.likely->name);
+    std::string line = module_option(
+        is_owner ? pattern_of_all(decision.path) : anchored_pattern(decision.path), decision.likely->name);
     if (lines.size() < most && (lines.empty() || lines.back() != line)) lines.push_back(std::move(line));
   }
   if (count == 0) return;
@@ -186,8 +185,7 @@ class Layout {
       refuse(checkpoint_,
              fmt::format("tensor {}: {} data is packed and cannot be {}", printable(tensor.name),
                          name(tensor.dtype), what),
-             fmt::format("leave it as it is with --module '{} => none'",
-                         printable(anchored_pattern(module_path(tensor.name)))));
+             "leave it as it is with " + module_option(anchored_pattern(module_path(tensor.name)), "none"));
   }
 
   Tensor transposed_matrix(const Tensor& tensor, const Instance& instance) const {
@@ -196,16 +194,14 @@ class Layout {
       refuse(checkpoint_,
              fmt::format("tensor {} {} of a {} is not a matrix", printable(tensor.name),
                          to_string(tensor.shape), instance.kind->name),
-             fmt::format("say what it is with --module '{} => KIND'",
-                         printable(anchored_pattern(module_path(tensor.name)))));
+             "say what it is with " + module_option(anchored_pattern(module_path(tensor.name)), "KIND"));
     require_whole_elements(tensor, "transposed");
     if (quantised_.find(tensor) != nullptr)
       refuse(checkpoint_,
              fmt::format("tensor {} is part of a quantised weight: its rows and columns are packed in an "
                          "order of their own",
                          printable(tensor.name)),
-             fmt::format("leave it as it is with --module '{} => none'",
-                         printable(anchored_pattern(module_path(tensor.name)))));
+             "leave it as it is with " + module_option(anchored_pattern(module_path(tensor.name)), "none"));
     return transposed(tensor, rank - 2, rank - 1);
   }
 
@@ -225,25 +221,26 @@ class Layout {
       refuse(checkpoint_,
              fmt::format("tensor {} is a recurrent module's, but its weight_hh_l0 fits none that burn has",
                          printable(tensor.name)),
-             fmt::format("leave the module as it is with --module '{} => none'",
-                         printable(anchored_pattern(module_path(tensor.name)))));
+             "leave the module as it is with " +
+                 module_option(anchored_pattern(module_path(tensor.name)), "none"));
     if (!d.kind->is_owner()) return;
     const bool is_to_burn = report_.direction == Direction::pytorch_to_burn;
     const std::string pattern = anchored_pattern(d.path);
     // A further layer is a module of its own in burn, and rules can make it one here.
     const bool is_layer =
         is_to_burn && d.kind->gates != 0 && Regex("_l[1-9]\\d*(_reverse)?$").matches(tensor.name);
-    const std::string other =
-        is_layer ? fmt::format(
-                       "make a list of layers of it, as burn has it: --rename '{}\\.(\\w+)_l(\\d+)"
-                       "(_reverse)?$ => {}.$2.${{1}}_l0$3'",
-                       printable(pattern.substr(0, pattern.size() - 1)), printable(d.path))
-                 : "drop the tensor with --exclude";
+    const auto layers_of = [&] {
+      const std::string before = d.path.empty() ? "^" : pattern.substr(0, pattern.size() - 1) + "\\.";
+      return shell_word(
+          fmt::format("{}(\\w+)_l(\\d+)(_reverse)?$ => {}", before, join_path(d.path, "$2.${1}_l0$3")));
+    };
+    const std::string other = is_layer
+                                  ? "make a list of layers of it, as burn has it: --rename " + layers_of()
+                                  : "drop the tensor with --exclude";
     refuse(checkpoint_,
            fmt::format("tensor {}: {}'s {} has no place for it", printable(tensor.name),
                        is_to_burn ? "burn" : "PyTorch", d.kind->name),
-           fmt::format("leave the module as it is with --module '{} => none', or {}", printable(pattern),
-                       other));
+           fmt::format("leave the module as it is with {}, or {}", module_option(pattern, "none"), other));
   }
 
   void to_burn(const Tensor& tensor) {
@@ -263,8 +260,8 @@ class Layout {
           refuse(checkpoint_,
                  fmt::format("tensor {} {} cannot be cut into {} equal parts", printable(tensor.name),
                              to_string(tensor.shape), row->parts),
-                 fmt::format("leave the module as it is with --module '{} => none'",
-                             printable(anchored_pattern(instance->torch_path))));
+                 "leave the module as it is with " +
+                     module_option(anchored_pattern(instance->torch_path), "none"));
         require_whole_elements(tensor, "cut");
         const std::uint64_t count = tensor.shape[0] / row->parts;
         piece = rows(std::move(piece), row->part * count, count);
@@ -296,8 +293,8 @@ class Layout {
         refuse(checkpoint_,
                fmt::format("{} of PyTorch's {} needs {}, which is missing", printable(name),
                            part.instance->kind->name, printable(part.instance->burn_name(*part.row))),
-               fmt::format("leave the module as it is with --module '{} => none'",
-                           printable(anchored_pattern(part.instance->burn_path))));
+               "leave the module as it is with " +
+                   module_option(anchored_pattern(part.instance->burn_path), "none"));
       step.from.push_back(piece->name);
       pieces.push_back(part.row->operation == Operation::transpose ? transposed_matrix(*piece, *part.instance)
                                                                    : *piece);

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/quoted.hpp"
 #include "ckpt/core/text.hpp"
 
 namespace ckpt {
@@ -78,8 +79,8 @@ Checkpoint select_root(Checkpoint checkpoint, const std::optional<std::string>& 
     throw Error(ErrorKind::refused,
                 fmt::format("{} places hold tensors of a model: {}", models.size(), list_roots(models)))
         .in_file(checkpoint.file)
-        .with_hint(fmt::format("--top-level-key '{}' takes one of them, --top-level-key . all",
-                               models.front()->key.empty() ? "." : printable(models.front()->key)));
+        .with_hint(fmt::format("--top-level-key {} takes one of them, --top-level-key . all",
+                               models.front()->key.empty() ? "." : shell_word(models.front()->key)));
   if (models.empty()) return checkpoint;  // nothing nests, or all there is belongs to an optimizer
   if (models.front()->key.empty()) {
     // The top level is the model: what lies under another place is not part of it.

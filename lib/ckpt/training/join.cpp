@@ -7,9 +7,10 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "ckpt/core/text.hpp"
-#include "ckpt/stages/kinds.hpp"
+#include "ckpt/stages/names.hpp"
 #include "ckpt/stages/ties.hpp"
 #include "ckpt/training/burn_state.hpp"
 
@@ -186,21 +187,21 @@ class PositionJoin {
       groups.push_back(shapes_of(group));
       all.insert(all.end(), groups.back().begin(), groups.back().end());
     }
-    bool is_plain = keys_.size() == model_.size();
-    for (std::size_t i = 0; is_plain && i < all.size(); ++i) is_plain = fits(all[i], *model_[i]);
+    const auto take = [&](const std::vector<const Tensor*>& order, std::string how) {
+      join_.how = std::move(how);
+      for (const Tensor* tensor : order) join_.names.push_back(tensor->name);
+      note_open();
+    };
+    // `optimizer(model.parameters())`: there is nothing to count.
+    if (groups.size() == 1 && fits_as_it_is(all))
+      return take(model_, fmt::format("the order of the model's {} parameters", model_.size()));
     Orders orders(groups, model_);
     const Orders::Count count = orders.count();
-    if (is_plain) {
-      join_.how = fmt::format("the order of the model's {} parameters", model_.size());
-      join_.is_ambiguous = count == Orders::Count::several;
-      set(model_);
-      note_open();
-    } else if (count == Orders::Count::one) {
-      join_.how = fmt::format("the only order in which the model's {} parameters fit the {} group{}",
-                              model_.size(), groups.size(), groups.size() == 1 ? "" : "s");
-      set(orders.only());
-      note_open();
+    if (count == Orders::Count::one) {
+      take(orders.only(), fmt::format("the only order in which the model's {} parameters fit the {} group{}",
+                                      model_.size(), groups.size(), groups.size() == 1 ? "" : "s"));
     } else if (count == Orders::Count::several) {
+      join_.is_ambiguous = true;
       join_.problem =
           fmt::format("the {} parameters of the optimizer fit the {} of the model in several orders",
                       keys_.size(), model_.size());
@@ -209,8 +210,9 @@ class PositionJoin {
     }
   }
 
-  void set(const std::vector<const Tensor*>& tensors) {
-    for (const Tensor* tensor : tensors) join_.names.push_back(tensor->name);
+  bool fits_as_it_is(const Shapes& all) const {
+    return std::ranges::equal(all, model_,
+                              [](const auto& shape, const Tensor* t) { return fits(shape, *t); });
   }
 
   std::string describe_misfit(const Shapes& all) const {
@@ -299,6 +301,32 @@ Join join_by_id(OptimizerState& state, const Checkpoint& model) {
     group.keys = std::move(names);
   }
   return join;
+}
+
+std::vector<std::string> matrices_of_open_layout(const OptimizerState& state, const Checkpoint& model,
+                                                 const std::vector<KindRule>& rules,
+                                                 const Checkpoint* source) {
+  std::unordered_set<std::string_view> stated;
+  for (const ParameterState& parameter : state.parameters)
+    if (!parameter.moments.empty()) stated.insert(parameter.name);
+  std::unordered_set<std::string> transposed, undecided;
+  for (const KindDecision& decision :
+       decide_kinds(model, Direction::pytorch_to_burn, rules, nullptr, source)) {
+    if (decision.kind == nullptr) undecided.insert(decision.tensor);
+    else
+      for (const ParameterRow& row : decision.kind->parameters)
+        if (row.operation == Operation::transpose)
+          transposed.insert(join_path(decision.path, row.torch) + std::string(decision.kind->suffix));
+  }
+  std::vector<std::string> open;
+  for (const Tensor& tensor : model.tensors) {
+    if (tensor.shape.size() != 2 || !stated.contains(tensor.name)) continue;
+    const bool is_square = tensor.shape[0] == tensor.shape[1];
+    if (!is_square && transposed.contains(tensor.name)) return {};
+    if (is_square && (transposed.contains(tensor.name) || undecided.contains(tensor.name)))
+      open.push_back(tensor.name);
+  }
+  return open;
 }
 
 }  // namespace ckpt

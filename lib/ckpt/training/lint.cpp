@@ -92,7 +92,7 @@ class Lint {
     std::unordered_map<std::string_view, const Tensor*> tensors;
     for (const Tensor& tensor : model_->tensors) tensors.emplace(tensor.name, &tensor);
     if (!is_record_ && !join.problem.empty()) {
-      add(Kind::misfit, "", join.problem);
+      add(join.is_ambiguous ? Kind::ambiguous : Kind::misfit, "", join.problem);
       return;
     }
     check_orphans();

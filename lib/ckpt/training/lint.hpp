@@ -19,6 +19,7 @@ struct StateFault {
     zero,        ///< a moment that is all zero though steps were made
     unknown,     ///< something that the optimizer has no place for
     order,       ///< the parameters are not counted as the model has them
+    ambiguous,   ///< the shapes leave several ways to match the parameters with the model's
   };
   Kind kind = Kind::misfit;
   std::string tensor = {};  ///< or the parameter; empty where it is about several

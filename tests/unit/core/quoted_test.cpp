@@ -52,3 +52,14 @@ TEST_CASE("a JSON document is shown without what a terminal obeys, and means the
   CHECK(printable_json("{\n \"größe\": [1, \"\\u001b\"]\n}") == "{\n \"größe\": [1, \"\\u001b\"]\n}");
   CHECK(printable_json("\"a\u202eb\u009bc\x7f\U000e0001\"") == R"("a\u202eb\u009bc\u007f\udb40\udc01")");
 }
+
+// What a POSIX shell makes of it: `sh -c "printf %s $WORD"`.
+TEST_CASE("a word of a shell's command line is quoted where it has to be") {
+  CHECK(shell_word("model.layers.0/weight-1.pt") == "model.layers.0/weight-1.pt");
+  CHECK(shell_word("") == "''");
+  CHECK(shell_word("^fc$ => Linear") == "'^fc$ => Linear'");
+  CHECK(shell_word("x';touch PWNED;'") == R"('x'\'';touch PWNED;'\''')");
+  CHECK(shell_word("a\nb\x1b[31m") == R"('a\nb\x1b[31m')");
+  for (const char c : std::string_view(" $`\"\\!#&*?()[]{}<>|;~"))
+    CHECK(shell_word(std::string(1, c)).front() == '\'');
+}

@@ -85,4 +85,7 @@ TEST_CASE("what is not weights is told in one sentence") {
   CHECK_THAT(told("\x28\xb5\x2f\xfd rest").message(), Contains("Zstandard"));
   CHECK_THAT(told("\x1f\x8b\x08 rest").message(), Contains("gzip"));
   CHECK_THAT(told("Entry not found in this repository").message(), Contains("plain text: Entry not found"));
+  for (const char* body :
+       {"Entry not found", "404: Not Found", "Not Found", "Access denied", "Forbidden", "Bad Gateway"})
+    CHECK_THAT(told(body).message(), Contains(std::string("plain text: ") + body));
 }

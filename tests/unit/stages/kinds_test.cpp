@@ -127,6 +127,35 @@ TEST_CASE("no Embedding has a bias, whatever its name") {
   }
 }
 
+TEST_CASE("a kind that a bias speaks against is refused, whoever says it") {
+  const auto refused = [](const std::vector<Tensor>& tensors, const std::string& line) {
+    const Error error = error_of([&] { decide(tensors, to_burn, "m", {line}); });
+    CHECK(error.kind() == ErrorKind::refused);
+    return error.message();
+  };
+  CHECK(contains(refused({tensor("m.weight", {4}), tensor("m.bias", {4})}, "m => PRelu"),
+                 "a bias stands beside it"));
+  CHECK(contains(refused({tensor("m.weight", {4, 4}), tensor("m.bias", {4, 4})}, "m => Linear"),
+                 "bias [4, 4] is no vector"));
+  Target target;
+  target.tensors = {{.name = "m.weight", .shape = {4, 4}, .kind = "Embedding"},
+                    {.name = "m.bias", .shape = {4}}};
+  CHECK(error_of([&] {
+          decide_kinds(checkpoint_of({tensor("m.weight", {4, 4}), tensor("m.bias", {4})}), to_burn, {},
+                       &target);
+        }).kind() == ErrorKind::refused);
+}
+
+TEST_CASE("what a hint proposes is possible") {
+  const auto likely = [](const std::vector<Tensor>& tensors) {
+    return decide_kinds(checkpoint_of(tensors), to_burn, {}).at(0).likely->name;
+  };
+  CHECK(likely({tensor("m.weight", {4, 4})}) == "Linear");
+  CHECK(likely({tensor("m.weight", {4, 4}), tensor("m.bias", {4, 4})}) == "none");
+  CHECK(likely({tensor("m.weight", {4})}) == "RmsNorm");
+  CHECK(likely({tensor("m.weight", {1})}) == "PRelu");
+}
+
 TEST_CASE("a quantised weight is one without its scales too") {
   const std::vector<Tensor> file{tensor("fc.weight", {3, 4}), tensor("fc.bias", {3}), tensor("fc.SCB", {3})};
   const Decided d = decide_renamed(file, {{"fc.weight", "fc.weight"}, {"fc.bias", "fc.bias"}}, to_burn, "fc");

@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include "support/tensors.hpp"
 
 using namespace ckpt;
@@ -74,14 +76,40 @@ TEST_CASE("a parameter without state keeps its position") {
   CHECK(s.parameters[1].name == "head.weight");
 }
 
-TEST_CASE("an order that the shapes leave open is refused, unless it is the model's own") {
-  OptimizerState open = state({{{3}}, {{3}, {3}}});
-  CHECK(join_by_position(open, model()).problem ==
-        "the 3 parameters of the optimizer fit the 5 of the model in several orders");
-  OptimizerState own = state({{{3, 4}, {3}}, {{3}, {3}, {2, 3}}});
-  const Join join = join_by_position(own, model());
+TEST_CASE("what the shapes leave open is refused, also where the model's own order fits") {
+  const auto require_refusal = [](const std::vector<std::vector<Shape>>& groups, const Checkpoint& of) {
+    OptimizerState open = state(groups);
+    const Join join = join_by_position(open, of);
+    CHECK(join.problem.find("in several orders") != std::string::npos);
+    CHECK(join.is_ambiguous);
+    CHECK(join.names.empty());
+    CHECK(std::ranges::all_of(open.parameters, [](const ParameterState& p) { return p.name.empty(); }));
+  };
+  require_refusal({{{3}}, {{3}, {3}}}, model());
+  require_refusal({{{3}, {3}}}, model());  // a group of some, where two of three vectors are trained
+  // `Adam([{a}, {b}, {c}])` and `Adam([{c}, {b}, {a}])` over equal layers are the same file.
+  const Checkpoint equal = checkpoint_of({counting("a.weight", {4, 4}), counting("a.bias", {4}),
+                                          counting("b.weight", {4, 4}), counting("b.bias", {4})});
+  require_refusal({{{4, 4}, {4}}, {{4, 4}, {4}}}, equal);
+  require_refusal({{{3, 4}, {3}}, {{3}, {3}, {2, 3}}}, model());
+  // A parameter without state may be any.
+  require_refusal({{{0}, {4, 4}}, {{4}}}, equal);
+}
+
+TEST_CASE("equal layers leave one way where rank or shape tells the group of every parameter") {
+  const Checkpoint layers =
+      checkpoint_of({counting("a.weight", {4, 4}), counting("a.bias", {4}), counting("b.weight", {4, 4}),
+                     counting("b.bias", {4}), counting("norm.weight", {4}), counting("head.weight", {2, 4})});
+  OptimizerState decay = state({{{4, 4}, {4, 4}, {2, 4}}, {{4}, {4}, {4}}});
+  const Join join = join_by_position(decay, layers);
   CHECK(join.problem.empty());
-  CHECK(join.is_ambiguous);
+  CHECK_FALSE(join.is_ambiguous);
+  CHECK(join.names ==
+        std::vector<std::string>{"a.weight", "b.weight", "head.weight", "a.bias", "b.bias", "norm.weight"});
+  OptimizerState empty = state({{{4, 4}, {4}, {4, 4}, {4}, {4}, {2, 4}}, {}});
+  CHECK(join_by_position(empty, layers).names.back() == "head.weight");
+  OptimizerState head_first = state({{{2, 4}}, {{4, 4}, {4}, {4, 4}, {4}, {4}}});
+  CHECK(join_by_position(head_first, layers).names.front() == "head.weight");
 }
 
 TEST_CASE("shapes that fit no order are told of") {
@@ -143,4 +171,25 @@ TEST_CASE("what joins no state to a model is said") {
   with_ids.tensors[1].param_id = 9;
   CHECK(join_by_id(record, with_ids).problem ==
         "exp_avg of parameter 0 has the shape [3, 4], but fc.bias is [3]");
+}
+
+TEST_CASE("a square matrix does not tell the layout of a model, another that burn transposes does") {
+  const auto open = [](std::vector<Tensor> tensors, const char* rule = "^x$ => none") {
+    const Checkpoint checkpoint = checkpoint_of(std::move(tensors));
+    std::vector<std::vector<Shape>> shapes(1);
+    for (const Tensor& tensor : checkpoint.tensors) shapes[0].push_back(tensor.shape);
+    OptimizerState s = state(shapes);
+    REQUIRE(join_by_position(s, checkpoint).problem.empty());
+    std::vector<KindRule> rules;
+    rules.push_back(parse_kind_rule(rule));
+    return matrices_of_open_layout(s, checkpoint, rules);
+  };
+  const Tensor square = counting("a.weight", {4, 4});
+  const Tensor bias = counting("a.bias", {4});
+  CHECK(open({square, bias}) == std::vector<std::string>{"a.weight"});
+  CHECK(open({square}) == std::vector<std::string>{"a.weight"});  // undecided
+  CHECK(open({square, bias, counting("tok_emb.weight", {9, 4})}) == std::vector<std::string>{"a.weight"});
+  CHECK(open({square, bias, counting("head.weight", {2, 4}), counting("head.bias", {2})}).empty());
+  CHECK(open({square, bias}, "^a$ => none").empty());
+  CHECK(open({counting("conv.weight", {4, 4, 3}), counting("norm.weight", {4})}).empty());
 }

@@ -202,6 +202,7 @@ void Walk::enter(NodeId node, std::string key) {
   // Parts of a module that are no modules (there are none in PyTorch itself) belong to that module.
   if (frame.structure.module_class.empty() && inside_module)
     frame.structure.module_class = frames_.back().structure.module_class;
+  if (frame.structure.kind.empty() && inside_module) frame.structure.kind = frames_.back().structure.kind;
   frame.key = std::move(key);
   on_path_[node] = true;
   frames_.push_back(std::move(frame));
@@ -252,6 +253,7 @@ void Walk::add_tensor(NodeId node, const std::string& key) {
     spend(0, tensor.shape.size() * 2 * sizeof(std::uint64_t));
     tensor.name = std::move(name);
     tensor.module_class = owner;
+    if (!frames_.empty()) tensor.recorded_kind = frames_.back().structure.kind;
     Place& place = places_[frames_.empty() ? 0 : frames_.back().place];
     ++place.tensors;
     place.bytes += tensor.byte_size();

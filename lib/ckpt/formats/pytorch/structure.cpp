@@ -9,6 +9,7 @@
 #include "ckpt/formats/pytorch/structure.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <unordered_set>
 #include <utility>
@@ -18,6 +19,28 @@ namespace {
 
 /// The namespace of TorchScript's classes.
 constexpr std::string_view script_root = "__torch__.";
+
+/// A module whose attribute says what neither names nor shapes of its tensors do, and what kind it makes of
+/// it (a row of the table of modules).
+struct Saying {
+  std::string_view module_class, attribute, kind_if_false, kind_if_true;
+};
+constexpr std::array sayings{
+    Saying{"torch.nn.modules.transformer.TransformerEncoderLayer", "norm_first", "TransformerEncoderLayer",
+           "TransformerEncoderLayer(norm_first)"},
+    Saying{"torch.nn.modules.transformer.TransformerDecoderLayer", "norm_first", "TransformerDecoderLayer",
+           "TransformerDecoderLayer(norm_first)"},
+};
+
+std::string_view said_kind(const Document& document, std::string_view module_class, NodeId state) {
+  for (const Saying& row : sayings) {
+    if (row.module_class != module_class) continue;
+    const NodeId value = member(document, state, row.attribute);
+    if (document.graph.is(value, Kind::boolean))
+      return document.graph.boolean(value) ? row.kind_if_true : row.kind_if_false;
+  }
+  return {};
+}
 
 struct ModuleParts {
   NodeId parameters, buffers, modules, not_persistent;
@@ -150,6 +173,7 @@ Structure structure_of(const Document& document, NodeId id, const ScriptMembers*
     add_module(document, state, *parts, reach, out);
     out.is_module = true;
     out.module_class = out.class_name;
+    out.kind = said_kind(document, out.class_name, state);
     return out;
   }
   add_object(document, id, out);

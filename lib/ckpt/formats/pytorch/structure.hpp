@@ -21,6 +21,7 @@ struct Structure {
   bool shows_values = true;   ///< whether what holds no tensor is shown beside them
   std::string class_name;     ///< of an object that is no plain container
   std::string module_class;   ///< of the module that owns the tensors directly in it
+  std::string_view kind;      ///< of a module that owns all below it, where its attributes say it
 };
 
 /// Takes a node apart. A pickled nn.Module gives what its state_dict() would: parameters, persistent buffers,

@@ -271,6 +271,29 @@ TEST_CASE("a pickled module is named as its state_dict would be") {
   CHECK_FALSE(checkpoint.globals[0].hostile);
 }
 
+// PyTorch pickles `norm_first` as an attribute of the layer; what holds no tensor of its own says it for all
+// below.
+TEST_CASE("a pickled transformer layer says whether its norms come first") {
+  const auto kind_of = [](std::string_view module_class, const std::string& norm_first) {
+    PickleWriter writer;
+    writer.global("torch.nn.modules.transformer", module_class).raw(")\x81}(").text("_parameters").raw("}");
+    writer.text("_buffers").raw("}").text("_modules").raw("}").text("norm1");
+    writer.global("torch.nn.modules.normalization", "LayerNorm").raw(")\x81}(").text("_parameters").raw("}");
+    writer.text("weight").vector("0", 2).raw("s").text("_buffers").raw("}").text("_modules").raw("}ubs");
+    if (!norm_first.empty()) writer.text("norm_first").raw(norm_first);
+    const Checkpoint checkpoint = read_pickle(writer.raw("ub"));
+    REQUIRE(names(checkpoint) == Strings{"norm1.weight"});
+    return checkpoint.tensors[0].recorded_kind;
+  };
+  for (const std::string kind : {"TransformerEncoderLayer", "TransformerDecoderLayer"}) {
+    CHECK(kind_of(kind, "\x88") == kind + "(norm_first)");
+    CHECK(kind_of(kind, "\x89") == kind);
+    CHECK(kind_of(kind, "").empty());
+    CHECK(kind_of(kind, "N").empty());
+  }
+  CHECK(kind_of("Transformer", "\x88").empty());
+}
+
 TEST_CASE("attributes of unknown objects are walked where they hold tensors") {
   PickleWriter writer;
   writer.raw("}")
