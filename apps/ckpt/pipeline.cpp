@@ -142,6 +142,12 @@ void adapt(Prepared& prepared, Direction direction, const std::vector<KindRule>&
     prepared.warnings.push_back(
         fmt::format("the kind of {} rests on its name alone: {}; --explain shows all, --module settles them",
                     count(by_name.size(), "module"), first_names(by_name)));
+  if (!prepared.layout.foreign.empty())
+    prepared.warnings.push_back(fmt::format(
+        "{} {} weight and bias where burn has gamma and beta: {}; --adapter none where the file is in "
+        "PyTorch's layout",
+        count(prepared.layout.foreign.size(), "norm"), prepared.layout.foreign.size() == 1 ? "has" : "have",
+        first_names(prepared.layout.foreign)));
   if (!contrary.empty())
     prepared.warnings.push_back(fmt::format(
         "{} {} what the file proves under the old name, though the new one says otherwise: {}",

@@ -11,23 +11,23 @@ $ cat > flip.py <<'END'
 $ python3 flip.py testdata/pytorch/net.pt /data/0 flipped.pt
 $ ckpt inspect flipped.pt --stats
 ckpt: flipped.pt: member data/0: the data's CRC-32 is a59faa67, but the file states 89cc2c5e: the data have been damaged
-hint: fetch the file again
+hint: fetch the file again, or write the tensors that are whole: ckpt check FILE --salvage OUT
 [2]
 $ ckpt inspect flipped.pt --sha256 --json
 ckpt: flipped.pt: member data/0: the data's CRC-32 is a59faa67, but the file states 89cc2c5e: the data have been damaged
-hint: fetch the file again
+hint: fetch the file again, or write the tensors that are whole: ckpt check FILE --salvage OUT
 [2]
 $ ckpt inspect flipped.pt --id
 ckpt: flipped.pt: member data/0: the data's CRC-32 is a59faa67, but the file states 89cc2c5e: the data have been damaged
-hint: fetch the file again
+hint: fetch the file again, or write the tensors that are whole: ckpt check FILE --salvage OUT
 [2]
 $ ckpt diff testdata/pytorch/net.pt flipped.pt
 ckpt: flipped.pt: member data/0: the data's CRC-32 is a59faa67, but the file states 89cc2c5e: the data have been damaged
-hint: fetch the file again
+hint: fetch the file again, or write the tensors that are whole: ckpt check FILE --salvage OUT
 [2]
 $ ckpt diff flipped.pt testdata/pytorch/net.pt --atol 100 --json
 ckpt: flipped.pt: member data/0: the data's CRC-32 is a59faa67, but the file states 89cc2c5e: the data have been damaged
-hint: fetch the file again
+hint: fetch the file again, or write the tensors that are whole: ckpt check FILE --salvage OUT
 [2]
 $ ckpt inspect flipped.pt --json | grep '"name"' | head -2
    "name": "tok_emb.weight",
@@ -40,7 +40,7 @@ $ ckpt diff flipped.pt testdata/pytorch/net.pt --summary --exclude '^tok_emb'
 13 equal, 0 different, 0 only in A, 0 only in B; worst=0 atol=0 rtol=0 OK
 $ ckpt inspect flipped.pt --tensor tok_emb.weight
 ckpt: flipped.pt: member data/0: the data's CRC-32 is a59faa67, but the file states 89cc2c5e: the data have been damaged
-hint: fetch the file again
+hint: fetch the file again, or write the tensors that are whole: ckpt check FILE --salvage OUT
 [2]
 $ ckpt inspect flipped.pt --tensor encoder.bias | head -1
 encoder.bias

@@ -15,6 +15,7 @@
 #include "ckpt/codec/safetensors_header.hpp"
 #include "ckpt/core/checked.hpp"
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/hints.hpp"
 #include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/formats/refusal.hpp"

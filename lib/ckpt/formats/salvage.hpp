@@ -9,10 +9,6 @@
 
 namespace ckpt {
 
-/// What every error about a file that is cut off tells as well.
-inline constexpr std::string_view salvage_hint =
-    "fetch the file again, or write the tensors that are whole: ckpt check FILE --salvage OUT";
-
 /// A tensor that the file describes and does not hold whole, or that repeats what it holds too often.
 struct Lost {
   std::string name;

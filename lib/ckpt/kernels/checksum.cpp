@@ -8,6 +8,7 @@
 
 #include "ckpt/core/crc32.hpp"
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/hints.hpp"
 #include "ckpt/core/text.hpp"
 
 namespace ckpt {
@@ -56,7 +57,7 @@ void require_checksum(const Integrity& check, std::uint32_t crc32, const std::st
                                               "states {:08x}: the data have been damaged",
                                               printable(check.what), crc32, check.crc32))
       .in_file(file)
-      .with_hint("fetch the file again");
+      .with_hint(std::string(salvage_hint));
 }
 
 void verify_integrity(const Checkpoint& checkpoint, const std::function<bool(const Integrity&)>& is_wanted) {

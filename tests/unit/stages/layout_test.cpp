@@ -499,3 +499,13 @@ TEST_CASE("what cannot be transposed or cut as its module says is refused by nam
   CHECK(contains(refusal({stacked}, "fc => Linear"),
                  "tensor fc.weight is joined from others and cannot be transposed"));
 }
+
+TEST_CASE("norms that PyTorch named are told of, coming from burn") {
+  const auto foreign = [](const Shapes& shapes, Direction direction) {
+    return lay(filled(shapes), direction).report.foreign;
+  };
+  using Paths = std::vector<std::string>;
+  CHECK(foreign({{"ln.weight", {4}}, {"ln.bias", {4}}}, to_torch) == Paths{"ln"});
+  CHECK(foreign({{"ln.gamma", {4}}, {"ln.beta", {4}}}, to_torch).empty());
+  CHECK(foreign({{"ln.weight", {4}}, {"ln.bias", {4}}}, to_burn).empty());
+}

@@ -6,6 +6,7 @@
 
 #include "ckpt/core/checked.hpp"
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/hints.hpp"
 #include "ckpt/core/limits.hpp"
 #include "ckpt/formats/burnpack/burnpack.hpp"
 #include "ckpt/formats/burnpack/layout.hpp"

@@ -16,6 +16,7 @@
 #include "ckpt/codec/zip.hpp"
 #include "ckpt/core/crc32.hpp"
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/hints.hpp"
 #include "ckpt/core/limits.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/formats/pytorch/recover.hpp"

@@ -17,6 +17,7 @@
 #include "ckpt/codec/window.hpp"
 #include "ckpt/core/checked.hpp"
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/hints.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/formats/pytorch/storage_ids.hpp"
 #include "ckpt/formats/salvage.hpp"
