@@ -91,3 +91,10 @@ out.safetensors
 same.bpk
 testdata
 train.pt
+# A format that does not say whose layout it holds goes into burn's as it stands, and not without a word.
+$ ckpt convert testdata/safetensors/linear.safetensors unsaid.bpk
+ckpt: testdata/safetensors/linear.safetensors: warning: nothing says whose layout this is, and it is written as it stands: --adapter pytorch-to-burn where it is PyTorch's, --adapter none where it is burn's
+testdata/safetensors/linear.safetensors -> unsaid.bpk: safetensors to burnpack, 792 B
+adapter: none (by the two formats)
+3 read = 3 written + 0 merged - 0 split + 0 dropped; 0 renamed, 0 transposed, 0 cast; nothing else changed
+$ ckpt convert --quiet testdata/safetensors/linear.safetensors said.bpk --adapter none
