@@ -95,7 +95,7 @@ void stack_parts(Prepared& prepared, const EditOptions::Parsed& options) {
     std::unordered_map<std::string, LayoutStep> before;
     std::vector<LayoutStep> dropped;
     for (LayoutStep& step : prepared.steps) {
-      if (step.name.empty()) dropped.push_back(std::move(step));
+      if (step.is_dropped) dropped.push_back(std::move(step));
       else before.emplace(step.name, std::move(step));
     }
     std::unordered_map<std::string_view, const Edit*> made;

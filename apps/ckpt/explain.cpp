@@ -130,7 +130,7 @@ Value step_json(const Trail& trail, const Prepared& prepared, const StageOptions
   for (const CastStep& cast : prepared.casts)
     if (cast.tensor == index)
       row.set("cast", Value::object().set("from", name(cast.from)).set("to", name(cast.to)));
-  if (!step.name.empty()) row.set("to", output_json(prepared, index, plan));
+  if (!step.is_dropped) row.set("to", output_json(prepared, index, plan));
   return row;
 }
 

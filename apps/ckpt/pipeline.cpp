@@ -257,7 +257,7 @@ void match_target(Prepared& prepared, const Target& target, const MatchOptions& 
   std::unordered_map<std::string, LayoutStep> steps;
   std::vector<LayoutStep> rest;
   for (LayoutStep& step : prepared.steps) {
-    if (step.name.empty()) rest.push_back(std::move(step));
+    if (step.is_dropped) rest.push_back(std::move(step));
     else steps.emplace(step.name, std::move(step));
   }
   prepared.steps.clear();

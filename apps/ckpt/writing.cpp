@@ -77,7 +77,7 @@ void print_steps(const Prepared& prepared, const std::vector<Rule>& rules, const
       if (is_known && !renaming->second->fired.empty()) fired = rule_list(*renaming->second, rules);
     }
     std::string line = from.empty() ? "(nothing)" : fmt::format("{}", fmt::join(from, " + "));
-    if (step.name.empty()) line += ": ";
+    if (step.is_dropped) line += ": ";
     else line += fmt::format(" -> {}: ", printable(step.name));
     line += step.what;
     if (!fired.empty()) line += fmt::format("; renamed by {}", fired);
@@ -91,7 +91,7 @@ Value step_json(const Prepared& prepared, const LayoutStep& step,
                 const std::unordered_map<std::string_view, const Renaming*>& renamings,
                 const std::vector<Rule>& rules) {
   Value row = Value::object();
-  row.set("name", step.name.empty() ? Value() : Value(step.name));
+  row.set("name", step.is_dropped ? Value() : Value(step.name));
   Value from = Value::array();
   Value fired = Value::array();
   for (const std::string& source : step.from) {
@@ -332,7 +332,7 @@ Account account(const Prepared& prepared) {
   sum.dropped = sum.dropped_names.size();
   sum.cast = prepared.casts.size();
   for (const LayoutStep& step : prepared.steps) {
-    if (step.name.empty()) continue;
+    if (step.is_dropped) continue;
     if (step.is_transposed) ++sum.transposed;
     if (step.from.size() != 1 || added.contains(step.name)) continue;
     const auto renaming = renamings.find(step.from.front());

@@ -213,3 +213,15 @@ emb.weight            F32    [4, 4]  64 B
 metadata
   ckpt.kinds   linear_square => Linear\nemb => Embedding\n
   ckpt.layout  burn
+
+# A tensor may have an empty name.
+$ printf '\70\0\0\0\0\0\0\0{"":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}    %s' x > unnamed.safetensors
+$ ckpt convert unnamed.safetensors named.safetensors --like unnamed.safetensors
+unnamed.safetensors -> named.safetensors: safetensors to safetensors, 65 B
+adapter: none (by the input and the target)
+1 read = 1 written + 0 merged - 0 split + 0 dropped; 0 renamed, 0 transposed, 0 cast; nothing else changed
+$ ckpt convert unnamed.safetensors stacked.safetensors --rename '^$ => a.0' --stack 'a\.(\d+) => a'
+unnamed.safetensors -> stacked.safetensors: safetensors to safetensors, 65 B
+adapter: none (by the two formats)
+stacked: 1 tensor into 1
+1 read = 1 written + 0 merged - 0 split + 0 dropped; 1 renamed, 0 transposed, 0 cast; nothing else changed

@@ -262,7 +262,11 @@ class Layout {
     for (const auto& [instance, row] : found->second) {
       if (row->operation == Operation::drop) {
         report_.dropped.push_back(tensor.name);
-        dropped_steps_.push_back({"", {tensor.name}, "dropped: burn has no such tensor", instance->decision});
+        dropped_steps_.push_back({.name = {},
+                                  .from = {tensor.name},
+                                  .what = "dropped: burn has no such tensor",
+                                  .decision = instance->decision,
+                                  .is_dropped = true});
         continue;
       }
       Tensor piece = tensor;

@@ -11,12 +11,13 @@ namespace ckpt {
 
 /// How one tensor of the result came to be.
 struct LayoutStep {
-  std::string name;               ///< in the result; empty for a tensor that was dropped
+  std::string name;               ///< in the result
   std::vector<std::string> from;  ///< names before; several where parts were joined
   std::string what;               ///< `transposed`, `renamed`, `rows 0 to 8 of 24, transposed`, `unchanged`
   std::size_t decision = 0;       ///< index into `LayoutReport::decisions`
   bool is_renamed = false;
   bool is_transposed = false;
+  bool is_dropped = false;  ///< not in the result
 };
 
 struct LayoutReport {
