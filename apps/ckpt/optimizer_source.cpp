@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ckpt/core/error.hpp"
+#include "ckpt/core/quoted.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/kernels/statistics.hpp"
 #include "ckpt/kernels/tensor_reader.hpp"
@@ -148,7 +149,7 @@ std::optional<OptimizerState> read_optimizer(const Checkpoint& checkpoint, const
   if (places.size() > 1)
     refuse(checkpoint.file,
            fmt::format("{} places hold an optimizer's state: {}", places.size(), first_names(places)),
-           fmt::format("--optimizer-key {} takes one of them", printable(places.front())));
+           fmt::format("--optimizer-key {} takes one of them", shell_word(places.front())));
   return read_torch_optimizer(checkpoint, places.front(), read_number);
 }
 

@@ -128,7 +128,10 @@ class PositionJoin {
   }
 
   Join run() {
-    if (!given_.empty()) take_names(given_, "the names of --param-names");
+    if (const auto twice = first_twice(keys_))
+      join_.problem =
+          fmt::format("position {} stands twice in the optimizer's groups", printable(keys_[twice->second]));
+    else if (!given_.empty()) take_names(given_, "the names of --param-names");
     else if (!noted_.empty() && noted_.size() == keys_.size()) take_names(noted_, "the file's param_names");
     else if (is_named()) take_names(keys_, "the names that key the file's state");
     else take_order();
@@ -144,6 +147,15 @@ class PositionJoin {
   }
 
  private:
+  /// The places of the first text that stands at two.
+  static std::optional<std::pair<std::size_t, std::size_t>> first_twice(
+      const std::vector<std::string>& texts) {
+    std::unordered_map<std::string_view, std::size_t> seen;
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      if (const auto [at, is_new] = seen.emplace(texts[i], i); !is_new) return std::pair(at->second, i);
+    return std::nullopt;
+  }
+
   bool is_named() const {
     return std::ranges::any_of(
         keys_, [](const std::string& key) { return key.find_first_not_of("0123456789") != key.npos; });
@@ -161,6 +173,12 @@ class PositionJoin {
         join_.problem = fmt::format("{}: the model has no parameter {}", source, printable(name));
         return;
       }
+    if (const auto twice = first_twice(names)) {
+      join_.problem =
+          fmt::format("{}: {} stands twice, for positions {} and {}", source, printable(names[twice->first]),
+                      printable(keys_[twice->first]), printable(keys_[twice->second]));
+      return;
+    }
     join_.names = names;
   }
 

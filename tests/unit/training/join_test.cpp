@@ -193,3 +193,21 @@ TEST_CASE("a square matrix does not tell the layout of a model, another that bur
   CHECK(open({square, bias}, "^a$ => none").empty());
   CHECK(open({counting("conv.weight", {4, 4, 3}), counting("norm.weight", {4})}).empty());
 }
+
+TEST_CASE("a name or a position that stands twice joins nothing") {
+  const std::vector<std::vector<Shape>> groups{{{3}, {3}, {3}}};
+  OptimizerState s = state(groups);
+  Join join = join_by_position(s, model(), {"fc.bias", "bn.bias", "fc.bias"});
+  CHECK(join.problem == "the names of --param-names: fc.bias stands twice, for positions 0 and 2");
+  CHECK(join.names.empty());
+
+  s = state(groups);
+  s.groups.front().names = {"bn.bias", "bn.bias", "fc.bias"};
+  CHECK(join_by_position(s, model(), {}).problem ==
+        "the file's param_names: bn.bias stands twice, for positions 0 and 1");
+
+  s = state(groups);
+  s.groups.front().keys = {"0", "1", "1"};
+  CHECK(join_by_position(s, model(), {"fc.bias", "bn.bias", "bn.weight"}).problem ==
+        "position 1 stands twice in the optimizer's groups");
+}
