@@ -158,7 +158,7 @@ ExitStatus run(const Convert& given) {
         .with_hint("convert without --dequantize, --permute-rope, --stack and --unstack");
   Prepared prepared = prepare(std::move(whole), stages);
   require_deliverable(prepared.checkpoint);
-  require_own_names(prepared.checkpoint);
+  require_own_names(prepared);
   // A target leaves out what it does not know, and a part of a stack has a name that proves nothing.
   if (!stages.like.empty() || !edits.unstack.empty()) keep_source(prepared);
   const std::string from = prepared.checkpoint.format;

@@ -394,20 +394,26 @@ void require_deliverable(const Checkpoint& checkpoint) {
       .with_hint("leave them out with --exclude, or choose others with --include");
 }
 
-void require_own_names(const Checkpoint& checkpoint) {
+void require_own_names(const Prepared& prepared) {
+  const Checkpoint& checkpoint = prepared.checkpoint;
   std::vector<std::string> names;
-  for (const Tensor& tensor : checkpoint.tensors)
-    if (tensor.number != 0 && tensor.name.ends_with(fmt::format("#{}", tensor.number)))
+  for (std::size_t i = 0; i < checkpoint.tensors.size(); ++i) {
+    const Tensor& tensor = checkpoint.tensors[i];
+    const std::string mark = fmt::format("#{}", tensor.number);
+    // A name that the file spells as such a one may be given back.
+    if (tensor.number != 0 && tensor.name.ends_with(mark) &&
+        prepared.remap.names[i].from != tensor.name + mark)
       names.push_back(tensor.name);
+  }
   if (names.empty()) return;
-  const std::string mark = names.front().substr(names.front().rfind('#'));
   throw Error(ErrorKind::refused,
               fmt::format("the file spells names of different tensors alike; {} with a number behind: {}",
                           names.size() == 1 ? "1 is listed" : fmt::format("{} are listed", names.size()),
                           first_names(names)))
       .in_file(checkpoint.file)
-      .with_hint(fmt::format("--rename '{}$ => NAME' names it otherwise, --exclude '{}$' leaves it out", mark,
-                             mark));
+      .with_hint(fmt::format("--rename {} names it otherwise, --exclude {} leaves it out",
+                             shell_word(anchored_pattern(names.front()) + " => NAME"),
+                             shell_word(anchored_pattern(names.front()))));
 }
 
 Value rules_json(const RemapReport& report, const std::vector<Rule>& rules) {

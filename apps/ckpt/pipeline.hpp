@@ -102,7 +102,7 @@ void print_warnings(const Prepared& prepared, const Talk& talk);
 void require_deliverable(const Checkpoint& checkpoint);
 
 /// Throws `refused` for tensors that still have the number which a reader put behind a name that another has.
-void require_own_names(const Checkpoint& checkpoint);
+void require_own_names(const Prepared& prepared);
 
 /// Rules with their hits, as JSON.
 Value rules_json(const RemapReport& report, const std::vector<Rule>& rules);

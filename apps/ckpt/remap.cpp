@@ -257,7 +257,7 @@ ExitStatus run(const Remap& options) {
   }
   Prepared prepared = prepare_names(options, stages, talk);
   require_deliverable(prepared.checkpoint);
-  require_own_names(prepared.checkpoint);
+  require_own_names(prepared);
   // The format stays what it was: an extension that calls for another is a mistake, not a wish.
   const Format& format = output_format(prepared.checkpoint.format, options.output);
   const Format* named = format_for_extension(options.output);

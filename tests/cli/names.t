@@ -59,7 +59,7 @@ $ ckpt inspect --json hostile.safetensors | python3 -c '
 > print([tensor["name"] for tensor in json.load(sys.stdin)["tensors"]] == ["a\x1b[31mred", "b\u202egnp", "c\nd"])'
 True
 
-# Names that the file spells alike are told apart by numbers, past the names that stand in it; those are read and not written.
+# Names that the file spells alike are told apart by numbers; those are read and not written.
 $ cat > make_alike.py <<'END'
 > import struct
 > def array(x):
@@ -69,45 +69,46 @@ $ cat > make_alike.py <<'END'
 > open('alike.pt', 'wb').write(b'\x80\x03}(K\x01' + array(1) + text(b'1') + array(2) + text(b'1#2') + array(3) + b'u.')
 > END
 $ python3 make_alike.py && ckpt inspect alike.pt --stats
-ckpt: alike.pt: warning: 1 name is that of more than one tensor (1 is the first); the others are listed with `#2` and so on behind
+ckpt: alike.pt: warning: 2 names are those of more than one tensor (1 is the first); the others are listed with `#2` and so on behind
 alike.pt: pytorch (pickle), 325 B
 3 tensors, 3 parameters, 12 B of data (F32 12 B)
 
 F32  12 B  ████████████████████████████████████████
 
-name  dtype  shape  min  max  mean  std  zeros  NaN  infinite
-1     F32    [1]    1.0  1.0     1    0
-1#3   F32    [1]    2.0  2.0     2    0
-1#2   F32    [1]    3.0  3.0     3    0
+name   dtype  shape  min  max  mean  std  zeros  NaN  infinite
+1      F32    [1]    1.0  1.0     1    0
+1#2    F32    [1]    2.0  2.0     2    0
+1#2#2  F32    [1]    3.0  3.0     3    0
 $ ckpt inspect alike.pt --tensor '1#2'
-ckpt: alike.pt: warning: 1 name is that of more than one tensor (1 is the first); the others are listed with `#2` and so on behind
+ckpt: alike.pt: warning: 2 names are those of more than one tensor (1 is the first); the others are listed with `#2` and so on behind
 1#2
   file       alike.pt
   container  pytorch (pickle)
   dtype      F32
   shape      [1]
   size       4 B (1 element)
-  offset     257
+  offset     148
   strides    [1] (contiguous)
   storage    4 B
-  min        3.0
-  max        3.0
-  mean       3.0
+  min        2.0
+  max        2.0
+  mean       2.0
   std        0.0
   zeros      0
   NaN        0
   infinite   0
-  values     3.0
+  values     2.0
 $ ckpt convert alike.pt alike.safetensors
-ckpt: alike.pt: the file spells names of different tensors alike; 1 is listed with a number behind: 1#3
-hint: --rename '#3$ => NAME' names it otherwise, --exclude '#3$' leaves it out
+ckpt: alike.pt: the file spells names of different tensors alike; 2 are listed with a number behind: 1#2, 1#2#2
+hint: --rename '^1\#2$ => NAME' names it otherwise, --exclude '^1\#2$' leaves it out
 [1]
 $ ckpt remap alike.pt renamed.pt --rename '1 => w'
-ckpt: alike.pt: the file spells names of different tensors alike; 1 is listed with a number behind: w#3
-hint: --rename '#3$ => NAME' names it otherwise, --exclude '#3$' leaves it out
+ckpt: alike.pt: the file spells names of different tensors alike; 2 are listed with a number behind: w#2, w#2#2
+hint: --rename '^w\#2$ => NAME' names it otherwise, --exclude '^w\#2$' leaves it out
 [1]
-$ ckpt convert --quiet alike.pt alike.safetensors --rename '#3$ => .text' && ckpt inspect alike.safetensors
-ckpt: alike.pt: warning: 1 name is that of more than one tensor (1 is the first); the others are listed with `#2` and so on behind
+$ ckpt convert --quiet alike.pt alike.safetensors --rename '^1#2$ => 1.text' --rename '^1#2#2$ => 1#2' && ckpt inspect alike.safetensors
+ckpt: alike.pt: warning: 2 names are those of more than one tensor (1 is the first); the others are listed with `#2` and so on behind
+ckpt: alike.pt: warning: applied twice, the rules would change 1 name again, 1#2 first: anchor them with ^
 alike.safetensors: safetensors, 188 B
 3 tensors, 3 parameters, 12 B of data (F32 12 B)
 
@@ -115,11 +116,10 @@ name    dtype  shape  size
 1       F32    [1]     4 B
 1#2     F32    [1]     4 B
 1.text  F32    [1]     4 B
-$ ckpt convert --quiet alike.pt first.safetensors --exclude '#3$' && ckpt inspect first.safetensors
-ckpt: alike.pt: warning: 1 name is that of more than one tensor (1 is the first); the others are listed with `#2` and so on behind
-first.safetensors: safetensors, 128 B
-2 tensors, 2 parameters, 8 B of data (F32 8 B)
+$ ckpt convert --quiet alike.pt first.safetensors --exclude '#2$' && ckpt inspect first.safetensors
+ckpt: alike.pt: warning: 2 names are those of more than one tensor (1 is the first); the others are listed with `#2` and so on behind
+first.safetensors: safetensors, 68 B
+1 tensor, 1 parameter, 4 B of data (F32 4 B)
 
 name  dtype  shape  size
 1     F32    [1]     4 B
-1#2   F32    [1]     4 B

@@ -1,5 +1,6 @@
 #include "ckpt/formats/pytorch/alike.hpp"
 
+#include <deque>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -11,15 +12,13 @@ namespace ckpt::pytorch {
 std::vector<std::uint64_t> numbers_of_alike(std::span<const std::string_view> names) {
   std::vector<std::uint64_t> numbers(names.size());
   NameIndex index(names.size());
-  std::vector<std::size_t> later;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (index.add(names[i], 0)) later.push_back(i);
-  // Two names that are made differ in what stands before the last # or behind it.
+  std::deque<std::string> made;  // views of these are in the index
   std::unordered_map<std::string_view, std::uint64_t> last;
-  for (const std::size_t i : later) {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!index.add(names[i], 0)) continue;
     std::uint64_t& number = last.try_emplace(names[i], 1).first->second;
-    do ++number;
-    while (index.find(numbered(names[i], number)));
+    do made.push_back(numbered(names[i], ++number));
+    while (index.add(made.back(), 0));
     numbers[i] = number;
   }
   return numbers;

@@ -8,8 +8,8 @@
 
 namespace ckpt::pytorch {
 
-/// For each of `names` the number that tells it from the earlier ones that are spelled the same, from 2 on; 0
-/// for the first. `numbered` makes a name of it that is none of `names` and unlike every other one made.
+/// For each of `names` the number that tells it from the earlier ones, also those that were made with a number
+/// already, from 2 on; 0 for one that is unlike them all.
 std::vector<std::uint64_t> numbers_of_alike(std::span<const std::string_view> names);
 
 /// `name#number`.

@@ -266,7 +266,7 @@ void Walk::add_tensor(NodeId node, const std::string& key) {
 }
 
 /// Two paths may be spelled alike (`a.b` and `a`, `b`). The later one gets a number behind it, so that none
-/// is lost; a name that stands in the file once keeps its tensor.
+/// is lost, and so does one that is spelled as such a name.
 void make_names_unique(Checkpoint& out) {
   std::vector<std::string_view> names;
   names.reserve(out.tensors.size() + out.refused.size());
