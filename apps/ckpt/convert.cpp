@@ -181,8 +181,7 @@ ExitStatus run(const Convert& given) {
       std::ranges::any_of(prepared.checkpoint.tensors, [](const Tensor& t) { return t.shape.size() == 2; }))
     prepared.warnings.emplace_back(
         "nothing says whose layout this is, and it is written as it stands: --adapter pytorch-to-burn where "
-        "it is "
-        "PyTorch's, --adapter none where it is burn's");
+        "it is PyTorch's, --adapter none where it is burn's");
   edits.rope.is_burn_layout = direction == Direction::burn_to_pytorch ||
                               (direction == Direction::none && convention == Convention::burn);
   edit(prepared, edits);
