@@ -372,7 +372,9 @@ void print_suggestions(const Suggestions& suggestions, std::size_t missing) {
   fmt::print("{} {} {} of {}:\n", count(suggestions.rules.size(), "rule"),
              suggestions.rules.size() == 1 ? "supplies" : "supply", grouped(suggestions.mended),
              count(missing, "missing tensor"));
-  for (const std::string& rule : suggestions.rules) fmt::print("  --rename {}\n", shell_word(rule));
+  // A rule has no spelling for what a terminal would obey: it is shown, and left to --json.
+  for (const std::string& rule : suggestions.rules)
+    fmt::print("  {}--rename {}\n", printable(rule) == rule ? "" : "only with --json: ", shell_word(rule));
   fmt::print("\n");
 }
 

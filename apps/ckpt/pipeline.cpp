@@ -15,6 +15,7 @@
 #include "ckpt/kernels/cast.hpp"
 #include "ckpt/report/infer.hpp"
 #include "ckpt/report/names.hpp"
+#include "ckpt/stages/cast.hpp"
 #include "ckpt/stages/filter.hpp"
 #include "ckpt/stages/renumber.hpp"
 #include "ckpt/stages/root.hpp"
@@ -161,7 +162,8 @@ std::vector<std::string> adapt_names(Prepared& prepared, Direction direction) {
   for (const KindDecision& decision :
        decide_kinds(prepared.checkpoint, direction, {}, nullptr, prepared.source.get())) {
     if (decision.kind != nullptr || guesses.size() == most) continue;
-    guesses.push_back({decision.path, Regex(anchored_pattern(decision.path)), decision.likely});
+    guesses.push_back({decision.path, Regex(anchored_pattern(decision.path)),
+                       decision.likely == nullptr ? find_kind("none") : decision.likely});
     guessed.push_back(decision.path.empty() ? "." : decision.path);
   }
   adapt(prepared, direction, guesses);
@@ -251,9 +253,16 @@ void match_target(Prepared& prepared, const Target& target, const MatchOptions& 
         .in_file(before.file)
         .with_hint(fmt::format("ckpt check {} --like {} tells what does not fit", shell_word(before.file),
                                shell_word(target.file)));
+  const QuantisedParts quantised(before, prepared.source.get());
+  std::unordered_set<std::string_view> quantised_names;
+  for (const Tensor& tensor : before.tensors)
+    if (quantised.find(tensor) != nullptr) quantised_names.insert(tensor.name);
   for (const Mismatch& mismatch : report.mismatched)
-    prepared.warnings.push_back(fmt::format("{} is {}, the target has {}: --dtype casts it",
-                                            printable(mismatch.name), mismatch.found(), mismatch.wanted()));
+    prepared.warnings.push_back(fmt::format(
+        "{} is {}, the target has {}: {}", printable(mismatch.name), mismatch.found(), mismatch.wanted(),
+        quantised_names.contains(mismatch.name) ? "part of a quantised weight, whose numbers mean nothing "
+                                                  "without the others; --dequantize makes some of FP8"
+                                                : "--dtype casts it"));
   std::unordered_map<std::string, LayoutStep> steps;
   std::vector<LayoutStep> rest;
   for (LayoutStep& step : prepared.steps) {

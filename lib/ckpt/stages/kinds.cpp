@@ -693,6 +693,7 @@ class Decider {
     decision.kind = nullptr;
     decision.strength = Strength::undecided;
     leave_open(decision, module, subject);
+    decision.likely = nullptr;
     decision.evidence = evidence;
   }
 
@@ -820,7 +821,8 @@ std::vector<KindRule> parse_kind_rules(std::string_view text, std::string_view f
 std::string anchored_pattern(std::string_view path) {
   std::string pattern = "^";
   for (const char c : path) {
-    if (std::string_view("\\.^$|()[]{}*+?#").find(c) != std::string_view::npos) pattern += '\\';
+    // A > may be half of the arrow between a pattern and a kind.
+    if (std::string_view("\\.^$|()[]{}*+?#>").find(c) != std::string_view::npos) pattern += '\\';
     pattern += c;
   }
   return pattern + "$";

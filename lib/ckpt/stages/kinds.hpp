@@ -37,7 +37,7 @@ struct KindDecision {
   Strength strength = Strength::undecided;
   std::string evidence;     ///< one clause: `bias [3] is as long as the first dimension of weight [3, 4]`
   std::string tensor = {};  ///< while undecided: the one that it is about, and …
-  const ModuleKind* likely = nullptr;  ///< … what a hint may propose
+  const ModuleKind* likely = nullptr;  ///< … what a hint may propose; null where names contradict each other
   std::string contrary = {};           ///< what its name says instead, where that is not heeded
 };
 

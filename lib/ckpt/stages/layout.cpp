@@ -75,10 +75,11 @@ void refuse_undecided(const Checkpoint& checkpoint, const std::vector<KindDecisi
       tensors.push_back(
           fmt::format("{} {} ({})", printable(tensor->name), to_string(tensor->shape), decision.evidence));
     }
-    const bool is_owner = decision.likely->is_owner();
+    const bool is_owner = decision.likely != nullptr && decision.likely->is_owner();
     is_order_of_norms = is_order_of_norms || is_owner;
-    std::string line = module_option(
-        is_owner ? pattern_of_all(decision.path) : anchored_pattern(decision.path), decision.likely->name);
+    std::string line =
+        module_option(is_owner ? pattern_of_all(decision.path) : anchored_pattern(decision.path),
+                      decision.likely == nullptr ? "KIND" : decision.likely->name);
     if (lines.size() < most && (lines.empty() || lines.back() != line)) lines.push_back(std::move(line));
   }
   if (count == 0) return;

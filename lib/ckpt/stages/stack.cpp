@@ -5,12 +5,14 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/ranges.h>
 
 #include "ckpt/core/error.hpp"
 #include "ckpt/core/text.hpp"
 #include "ckpt/stages/kinds.hpp"
+#include "ckpt/stages/names.hpp"
 #include "ckpt/stages/remap.hpp"
 
 namespace ckpt {
@@ -67,9 +69,12 @@ bool holds_for_parts(const Tensor& stack) {
   return stack.shape.size() == 3 && kind != nullptr && is_matrix_kind(*kind);
 }
 
-/// Notes of a stack what is noted of all its parts.
+/// Notes of a stack what is noted of all its parts. Throws `refused` where that would be lost: the way back
+/// has to know whether the layout transposed the parts.
 void note_kinds(Checkpoint& checkpoint, const std::vector<Edit>& stacks) {
+  constexpr std::string_view transposed = "Linear";
   const std::unordered_map<std::string, std::string> kinds = recorded_kinds(checkpoint);
+  std::unordered_set<std::string> noted;
   std::string text;
   for (const Edit& stack : stacks) {
     const auto kind_of = [&](std::string_view name) {
@@ -77,10 +82,27 @@ void note_kinds(Checkpoint& checkpoint, const std::vector<Edit>& stacks) {
       return found == kinds.end() ? std::string() : found->second;
     };
     const std::string kind = kind_of(stack.from.front());
+    for (const std::string& name : stack.from)
+      if (const std::string other = kind_of(name);
+          other != kind && (other == transposed || kind == transposed))
+        refuse(checkpoint,
+               fmt::format("--stack: {} is {}, but {} is {}", printable(stack.from.front()),
+                           kind.empty() ? "of no known kind" : kind + "'s", printable(name),
+                           other.empty() ? "of no known kind" : other + "'s"),
+               "stack what is laid out alike");
     const bool is_of_all = std::ranges::all_of(stack.from, [&](const std::string& name) {
       return kind_of(name) == kind && leaf_name(name) == leaf_name(stack.name);
     });
-    if (!kind.empty() && is_of_all && kind_of(stack.name).empty())
+    if (kind == transposed && !is_of_all)
+      refuse(checkpoint,
+             fmt::format(
+                 "--stack: as {} nothing would tell that its parts are those of {}s, which the layouts keep "
+                 "the other way round",
+                 printable(stack.name), kind),
+             fmt::format("let its name end as theirs do: {}",
+                         printable(join_path(stack.name, leaf_name(stack.from.front())))));
+    if (!kind.empty() && is_of_all && kind_of(stack.name).empty() &&
+        noted.insert(std::string(module_path(stack.name))).second)
       text += fmt::format("{} => {}\n", module_path(stack.name), kind);
   }
   if (!text.empty()) checkpoint.metadata[std::string(kinds_key)] += text;

@@ -115,6 +115,7 @@ TEST_CASE("two names that say different things settle nothing") {
   CHECK(d.kind == "?");
   CHECK(contains(d.evidence, "Embedding by its name alone"));
   CHECK(contains(d.evidence, "but as lm_head in the file Linear by its name alone"));
+  CHECK(anchored_pattern("a => b#1") == "^a =\\> b\\#1$");
 }
 
 TEST_CASE("no Embedding has a bias, whatever its name") {

@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "ckpt/stages/kinds.hpp"
 #include "support/errors.hpp"
 #include "support/tensors.hpp"
 
@@ -110,4 +111,40 @@ TEST_CASE("what refuses to be stacked or cut says why") {
   std::vector<Tensor> far;
   far.push_back(counting("e.20.w", {1}));
   CHECK(contains(message([&] { stacked(far); }), "lacks index 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, … of 0 to 20"));
+}
+
+TEST_CASE("what is noted of all parts is noted of their stack, and what could not be is refused") {
+  const auto noted = [](const std::string& kinds, const char* line) {
+    Checkpoint checkpoint =
+        checkpoint_of({counting("e.0.w.weight", {2, 3}), counting("e.1.w.weight", {2, 3})});
+    checkpoint.metadata[std::string(kinds_key)] = kinds;
+    return stack(std::move(checkpoint), parse_stack_rule(line))
+        .checkpoint.metadata.at(std::string(kinds_key));
+  };
+  const auto refusal = [&](const std::string& kinds, const char* line) {
+    const Error error = error_of([&] { noted(kinds, line); });
+    CHECK(error.kind() == ErrorKind::refused);
+    return error.message() + "; " + error.hint();
+  };
+  constexpr const char* kept = "e\\.(\\d+)\\.w => e.w";
+  constexpr const char* lost = "e\\.(\\d+)\\.w\\.weight => e.w";
+  const std::string linears = "e.0.w => Linear\ne.1.w => Linear\n";
+  CHECK(noted(linears, kept) == linears + "e.w => Linear\n");
+  CHECK(contains(refusal(linears, lost), "as e.w nothing would tell"));
+  CHECK(contains(refusal(linears, lost), "let its name end as theirs do: e.w.weight"));
+  const std::string copied = "e.0.w => Conv1D\ne.1.w => Embedding\n";
+  CHECK(noted(copied, kept) == copied);
+  CHECK(noted(copied, lost) == copied);
+  CHECK(contains(refusal("e.0.w => Linear\ne.1.w => Embedding\n", kept),
+                 "e.0.w.weight is Linear's, but e.1.w.weight is Embedding's"));
+  CHECK(contains(refusal("e.1.w => Linear\n", kept), "e.0.w.weight is of no known kind"));
+}
+
+TEST_CASE("what is noted of a stack of matrices holds for its parts") {
+  Tensor whole = counting("e.w.weight", {2, 2, 3});
+  for (const std::string kind : {"Linear", "LayerNorm", "none", ""}) {
+    whole.recorded_kind = kind;
+    const Edited cut = unstack(checkpoint_of({whole}), parse_unstack_rule("e\\.w => e.#.w"));
+    CHECK(cut.checkpoint.tensors[1].recorded_kind == (kind == "Linear" ? kind : ""));
+  }
 }
