@@ -143,6 +143,11 @@ void adapt(Prepared& prepared, Direction direction, const std::vector<KindRule>&
     prepared.warnings.push_back(
         fmt::format("the kind of {} rests on its name alone: {}; --explain shows all, --module settles them",
                     count(by_name.size(), "module"), first_names(by_name)));
+  if (!prepared.layout.idle.empty())
+    prepared.warnings.push_back(fmt::format(
+        "{} left as {} although --module says what {}, since no tensor has a name of that kind's: {}",
+        count(prepared.layout.idle.size(), "module"), prepared.layout.idle.size() == 1 ? "it is" : "they are",
+        prepared.layout.idle.size() == 1 ? "it is" : "they are", first_names(prepared.layout.idle)));
   if (!prepared.layout.foreign.empty())
     prepared.warnings.push_back(fmt::format(
         "{} {} weight and bias where burn has gamma and beta: {}; --adapter none where the file is in "

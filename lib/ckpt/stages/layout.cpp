@@ -125,7 +125,7 @@ class Layout {
     checkpoint_.metadata[std::string(layout_key)] =
         report_.direction == Direction::pytorch_to_burn ? "burn" : "pytorch";
     checkpoint_.metadata[std::string(kinds_key)] = record_kinds(applied_decisions());
-    find_foreign();
+    find_not_applied();
     std::ranges::move(dropped_steps_, std::back_inserter(report_.steps));
     require_unique_names(checkpoint_, [&](std::size_t i) {
       return fmt::format("{}", fmt::join(report_.steps[i].from, " + "));
@@ -143,14 +143,17 @@ class Layout {
     return applied;
   }
 
-  /// A norm of burn's has gamma and beta; one with a weight and a bias was named by PyTorch.
-  void find_foreign() {
-    if (report_.direction != Direction::burn_to_pytorch) return;
+  /// Kinds of which no tensor of the module has a name. A norm of burn's has gamma and beta; one with a
+  /// weight and a bias was named by PyTorch.
+  void find_not_applied() {
     for (std::size_t i = 0; i < report_.decisions.size(); ++i) {
       const KindDecision& decision = report_.decisions[i];
-      if (!applied_.contains(i) && decision.strength == Strength::siblings &&
-          !decision.kind->parameters.empty() && decision.kind->parameters.front().burn == "gamma")
-        report_.foreign.push_back(decision.path.empty() ? "." : decision.path);
+      if (applied_.contains(i) || decision.kind->parameters.empty()) continue;
+      const std::string path = decision.path.empty() ? "." : decision.path;
+      if (decision.strength == Strength::given) report_.idle.push_back(path);
+      if (decision.strength == Strength::siblings && report_.direction == Direction::burn_to_pytorch &&
+          decision.kind->parameters.front().burn == "gamma")
+        report_.foreign.push_back(path);
     }
   }
 

@@ -25,6 +25,7 @@ struct LayoutReport {
   std::vector<KindDecision> decisions;
   std::vector<LayoutStep> steps;     ///< one a tensor of the result, in its order, then the dropped ones
   std::vector<std::string> dropped;  ///< what the other world has no place for
+  std::vector<std::string> idle;     ///< modules with a given kind of which no tensor has a name
   std::vector<std::string> foreign;  ///< norms, coming from burn, whose parameters PyTorch's names are
   std::uint64_t split = 0;           ///< tensors that were cut into parts, and …
   std::uint64_t parts = 0;           ///< … how many parts they became

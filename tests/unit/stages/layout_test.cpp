@@ -500,6 +500,16 @@ TEST_CASE("what cannot be transposed or cut as its module says is refused by nam
                  "tensor fc.weight is joined from others and cannot be transposed"));
 }
 
+TEST_CASE("a given kind that no tensor has a name for is told of") {
+  const auto idle = [](const Shapes& shapes, const std::string& line) {
+    return lay(filled(shapes), to_burn, {line}).report.idle;
+  };
+  using Paths = std::vector<std::string>;
+  CHECK(idle({{"experts.w1", {2, 3, 4}}}, "experts => Linear") == Paths{"experts"});
+  CHECK(idle({{"fc.weight", {3, 4}}}, "fc => Linear").empty());
+  CHECK(idle({{"fc.scale", {3, 4}}}, "fc => none").empty());
+}
+
 TEST_CASE("norms that PyTorch named are told of, coming from burn") {
   const auto foreign = [](const Shapes& shapes, Direction direction) {
     return lay(filled(shapes), direction).report.foreign;
