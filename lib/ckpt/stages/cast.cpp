@@ -40,6 +40,11 @@ constexpr std::array companions{
     Companion{"weight_zero_point", "compressed-tensors"},
 };
 
+/// Whether a name stands beside a quantised weight, without which its numbers mean nothing.
+bool is_quantisation_companion(std::string_view leaf) {
+  return std::ranges::find(companions, leaf, &Companion::leaf) != companions.end();
+}
+
 /// The module whose weight a companion belongs to: bitsandbytes hangs them below the weight itself.
 std::string_view owner(std::string_view name) {
   std::string_view path = module_path(name);
@@ -103,10 +108,6 @@ CastRule parse_cast_rule(std::string_view text) {
   CastRule rule{.text = std::string(text), .name = std::nullopt, .to = *dtype};
   if (equals != std::string_view::npos) rule.name.emplace(std::string(text.substr(0, equals)));
   return rule;
-}
-
-bool is_quantisation_companion(std::string_view leaf) {
-  return std::ranges::find(companions, leaf, &Companion::leaf) != companions.end();
 }
 
 std::vector<std::vector<std::string>> quantised_groups(const Checkpoint& checkpoint) {

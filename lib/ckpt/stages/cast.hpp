@@ -48,9 +48,6 @@ struct Cast {
 Cast cast(Checkpoint checkpoint, const CastOptions& options, const std::vector<KindDecision>& decisions,
           const Checkpoint* source = nullptr);
 
-/// The names that stand beside a quantised weight and without which its numbers mean nothing.
-bool is_quantisation_companion(std::string_view leaf);
-
 /// For each tensor of the catalogue that is part of a quantised weight, the names that belong together.
 /// Tensors that are not are left out.
 std::vector<std::vector<std::string>> quantised_groups(const Checkpoint& checkpoint);
