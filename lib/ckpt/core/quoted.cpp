@@ -114,7 +114,7 @@ std::string word(std::string_view name) {
 
 std::string shell_word(std::string_view text) {
   constexpr std::string_view plain = "_-./:,%+@";
-  const std::string shown = printable(text);
+  std::string shown = printable(text);
   const bool is_plain = !shown.empty() && std::ranges::all_of(shown, [&](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            plain.find(c) != std::string_view::npos;
