@@ -183,9 +183,7 @@ OptimizerSource read_source(const TrainingOptions& options, const Checkpoint& wh
   std::vector<std::string> names;
   if (!options.param_names.empty()) names = lines_of(read_text(options.param_names));
   source.join = is_record ? join_by_id(source.state, model) : join_by_position(source.state, model, names);
-  if (!source.join.problem.empty())
-    refuse(file.file, source.join.problem,
-           is_record ? "" : "--param-names FILE names the parameters by position, one a line");
+  if (!source.join.problem.empty()) refuse(file.file, source.join.problem, source.join.hint);
   if (source.join.is_by_order && !source.join.open.empty() && whole.format == "safetensors")
     refuse(whole.file,
            fmt::format(

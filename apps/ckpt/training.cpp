@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 #include "ckpt/codec/json.hpp"
@@ -68,6 +69,25 @@ std::string places_of(const std::vector<TorchScheduler>& schedulers) {
   return first_names(names);
 }
 
+/// Throws `usage` for a setting that is given twice.
+void require_once(const std::vector<std::string>& hypers) {
+  std::set<std::string> keys;
+  for (const std::string& hyper : hypers)
+    if (const std::string key = hyper.substr(0, hyper.find('=')); !keys.insert(key).second)
+      throw Error(ErrorKind::usage, fmt::format("--hyper sets {} twice", printable(key)))
+          .with_hint("it is set for all groups: give it once");
+}
+
+/// Throws `usage` for a record whose name is that of another format.
+void require_record_name(const std::string& path) {
+  const Format* named = format_for_extension(path);
+  if (named != nullptr && named->name != "burnpack")
+    throw Error(ErrorKind::usage,
+                fmt::format("burn's record is a burnpack, and this name calls for {}", named->name))
+        .in_file(path)
+        .with_hint("name it .bpk");
+}
+
 }  // namespace
 
 Training::Training(const TrainingOptions& options, Checkpoint& whole, const StageOptions::Parsed& stages,
@@ -98,6 +118,8 @@ Training::Training(const TrainingOptions& options, Checkpoint& whole, const Stag
   need(options.hypers.empty() || (is_pytorch && !options.optimizer.empty()),
        "--hyper sets what is written beside a PyTorch model, and nothing is",
        "ckpt convert model.bpk train.pt --optimizer optim.bpk");
+  require_once(options.hypers);
+  for (const std::string& path : {options.optimizer_out, options.scheduler_out}) require_record_name(path);
   if (!options.model.empty()) {
     drop_orphans_of_record(whole);
     return;
@@ -107,7 +129,8 @@ Training::Training(const TrainingOptions& options, Checkpoint& whole, const Stag
   if (reads_state) take_source(read_source(options, whole, stages));
   if (!options.scheduler_out.empty() || !options.scheduler.empty()) read_schedulers(whole);
   if (wants_nested) format_.plan = plan_pytorch_training;
-  is_left_behind_ = is_burnpack && !wants_records && !find_torch_optimizers(whole).empty();
+  if (!wants_records && !wants_nested && !find_torch_optimizers(whole).empty())
+    keeping_option_ = is_burnpack ? "--optimizer-out FILE" : is_pytorch ? "--optimizer IN" : "";
 }
 
 void Training::drop_orphans_of_record(Checkpoint& whole) {
@@ -179,7 +202,13 @@ void Training::take_burn_scheduler(const Checkpoint& record) {
   if (!options_.scheduler_out.empty()) records_.push_back({options_.scheduler_out, record});
   else if (record.scalars.empty())
     configurations_.emplace_back("scheduler: a constant rate, which has no state");
-  else scheduler_ = to_torch_scheduler(record);
+  else try {
+      scheduler_ = to_torch_scheduler(record);
+    } catch (Error& error) {
+      throw error.with_hint(
+          "leave --scheduler away (of a folder, name its model and --optimizer), and build the scheduler "
+          "anew");
+    }
 }
 
 /// What goes into a record of its own is neither dropped nor left behind.
@@ -217,9 +246,9 @@ void Training::carry_along(Prepared& prepared, Direction direction, const StageO
 std::optional<Prepared> Training::complete(Prepared& prepared) {
   if (!options_.optimizer_out.empty()) make_record(prepared);
   for (const std::string& warning : warnings_) prepared.warnings.push_back(warning);
-  if (is_left_behind_)
-    prepared.warnings.emplace_back(
-        "the optimizer's state is left behind: --optimizer-out FILE takes it along");
+  if (!keeping_option_.empty())
+    prepared.warnings.push_back(
+        fmt::format("the optimizer's state is left behind: {} takes it along", keeping_option_));
   if (!lost_.empty())
     prepared.warnings.push_back(fmt::format("the state of {} is left out with them: {}",
                                             count(lost_.size(), "parameter"), first_names(lost_)));

@@ -70,7 +70,7 @@ class Training {
   std::vector<std::string> orphans_, lost_;
   std::size_t orphan_tensors_ = 0;
   std::vector<std::string> configurations_, warnings_;
-  bool is_left_behind_ = false;      // the input holds an optimizer that nobody asked for
+  std::string_view keeping_option_;  // what would keep an optimizer of the input that nobody asked for
   std::optional<Value> scheduler_;   // as PyTorch takes it
   std::vector<std::string> places_;  // of the input, that are carried
   std::vector<Record> records_;

@@ -217,6 +217,41 @@ $ ckpt convert --quiet testdata/burnpack/rebuilt.bpk out.pt --force --optimizer 
 ckpt: --hyper momentum=0.9: not a setting of Adam
 hint: KEY=VALUE, where KEY is one of: amsgrad, betas, eps, lr, weight_decay
 [2]
+$ for hyper in betas=0.5 lr=-1 amsgrad=true; do
+>   ckpt convert testdata/burnpack/rebuilt.bpk wrong.pt --optimizer mended.bpk --module 'fc|head => none' --hyper $hyper; done; ls wrong.pt
+ckpt: --hyper betas=0.5: betas of Adam is a list of 2, each a number from 0 to below 1
+hint: 0.05, true, [0.9, 0.999]
+ckpt: --hyper lr=-1: lr of Adam is a number, 0 or more
+hint: 0.05, true, [0.9, 0.999]
+ckpt: --hyper amsgrad=true: this takes max_exp_avg_sq in the state, which has none: PyTorch would fail in the next step
+hint: leave it as the state has it
+ls: cannot access 'wrong.pt': No such file or directory
+[2]
+$ ckpt convert testdata/burnpack/rebuilt.bpk wrong.pt --optimizer mended.bpk --module 'fc|head => none' --hyper lr=1 --hyper lr=2
+ckpt: --hyper sets lr twice
+hint: it is set for all groups: give it once
+[2]
+
+# A record is a burnpack, whatever its name: that of another format is a slip.
+$ ckpt convert testdata/pytorch/training.pt wrong.bpk --optimizer-out optim.pt
+ckpt: optim.pt: burn's record is a burnpack, and this name calls for pytorch
+hint: name it .bpk
+[2]
+$ ckpt convert testdata/pytorch/training.pt wrong.bpk --scheduler-out scheduler.safetensors
+ckpt: scheduler.safetensors: burn's record is a burnpack, and this name calls for safetensors
+hint: name it .bpk
+[2]
+
+# What PyTorch has no scheduler for is built anew.
+$ ckpt convert model.bpk wrong.pt --optimizer optim.bpk --scheduler testdata/burnpack/sched_composed.bpk
+ckpt: testdata/burnpack/sched_composed.bpk: 0.0.remaining_iters: of burn's schedulers only single ones are carried to PyTorch
+hint: leave --scheduler away (of a folder, name its model and --optimizer), and build the scheduler anew
+[1]
+
+# A PyTorch checkpoint keeps its optimizer where it is asked to.
+$ ckpt convert --quiet testdata/pytorch/training.pt alone.pt
+ckpt: testdata/pytorch/training.pt: warning: pytorch has no place for 3 values (epoch, …): left behind
+ckpt: testdata/pytorch/training.pt: warning: the optimizer's state is left behind: --optimizer IN takes it along
 
 # An earlier checkpoint of the same training has the settings that a record of burn's lacks.
 $ ckpt convert testdata/burnpack/rebuilt.bpk settings.pt --optimizer mended.bpk --module 'fc|head => none' --like out.pt --verify
@@ -318,6 +353,14 @@ hint: --param-names FILE names the parameters by position, one a line
 $ ckpt check testdata/pytorch/settings.pt --optimizer | tail -n 2
 CK048 warning the 4 parameters of the optimizer fit the 4 of the model in several orders
 testdata/pytorch/settings.pt: 19 tensors, 0 errors, 1 warning: sound
+
+# Of two states for one name one would be lost.
+$ printf 'fc.weight\nfc.bias\nfc.weight\nhead.bias\n' > twice.txt
+$ ckpt convert testdata/pytorch/settings.pt twice.bpk --optimizer-out twice-optim.bpk --module 'fc|head => Linear' --param-names twice.txt --drop-orphans; ls twice.bpk
+ckpt: testdata/pytorch/settings.pt: the names of --param-names: fc.weight stands twice, at the positions 0 and 2 (counted from 0)
+hint: --param-names FILE names every parameter once, by position, one a line
+ls: cannot access 'twice.bpk': No such file or directory
+[2]
 
 # Moments are in their file's layout, which must be the model's: a square matrix has one shape in both.
 $ ckpt convert settings.bpk mixed.bpk --optimizer testdata/pytorch/settings.pt --optimizer-out mixed-optim.bpk --param-names names.txt

@@ -18,8 +18,10 @@ class Carrier {
     std::unordered_set<std::string_view> known;
     for (const Tensor& tensor : model.tensors) known.insert(tensor.name);
     for (const ParameterState& parameter : state.parameters) {
-      if (known.contains(parameter.name)) by_name_.emplace(parameter.name, &parameter);
-      else carried_.lost.push_back(parameter.path.empty() ? parameter.key : parameter.path);
+      if (known.contains(parameter.name)) {
+        if (!by_name_.emplace(parameter.name, &parameter).second)
+          fail(ErrorKind::refused, "two states are those of {}", printable(parameter.name));
+      } else carried_.lost.push_back(parameter.path.empty() ? parameter.key : parameter.path);
     }
   }
 

@@ -50,13 +50,15 @@ std::optional<double> value_of(const HyperRow& row, const Value& hypers) {
 }
 
 std::string literal(const HyperRow& row, double value) {
-  switch (row.literal) {
-    case Literal::flag:
+  switch (row.type) {
+    case HyperType::flag:
       return value != 0 ? "true" : "false";
-    case Literal::integer:
+    case HyperType::integer:
       return fmt::format("{:.0f}", value);
-    case Literal::real:
-    case Literal::tuple:
+    case HyperType::real:
+    case HyperType::any_real:
+    case HyperType::fraction:
+    case HyperType::tuple:
       break;
   }
   return rust_float(value);
@@ -93,6 +95,66 @@ std::optional<std::string> tuple_text(const HyperRow& row, const Value& hypers) 
   }
   if (is_default) return std::nullopt;
   return fmt::format("({})", fmt::join(texts, ", "));
+}
+
+/// One number or flag of a setting, whose type the row states.
+bool is_allowed(HyperType type, const Value& value) {
+  if (type == HyperType::flag) return value.as<bool>() != nullptr;
+  const std::optional<double> number = value.as<bool>() != nullptr ? std::nullopt : number_of(value);
+  if (!number || !std::isfinite(*number)) return false;
+  switch (type) {
+    case HyperType::real:
+      return *number >= 0;
+    case HyperType::fraction:
+      return *number >= 0 && *number < 1;
+    case HyperType::integer:
+      return *number >= 0 && value.as<double>() == nullptr;
+    case HyperType::any_real:
+    case HyperType::tuple:
+    case HyperType::flag:
+      break;
+  }
+  return true;
+}
+
+std::string_view describe(HyperType type) {
+  switch (type) {
+    case HyperType::real:
+      return "a number, 0 or more";
+    case HyperType::fraction:
+      return "a number from 0 to below 1";
+    case HyperType::integer:
+      return "a whole number, 0 or more";
+    case HyperType::flag:
+      return "true or false";
+    case HyperType::any_real:
+    case HyperType::tuple:
+      break;
+  }
+  return "a number";
+}
+
+/// What a setting has to be, as a clause; empty where `value` is that.
+std::string misfit(const std::vector<const HyperRow*>& rows, const Value& value) {
+  const HyperRow& row = *rows.front();
+  const std::string_view wanted = describe(row.type);
+  const std::size_t length = row.type == HyperType::tuple ? row.tuple_default.size() : rows.size();
+  if (row.type != HyperType::tuple && row.index < 0)
+    return is_allowed(row.type, value) ? "" : fmt::format("{}", wanted);
+  const auto* items = value.as<Value::Array>();
+  const bool fits =
+      items != nullptr && items->size() == length &&
+      std::ranges::all_of(*items, [&](const Value& item) { return is_allowed(row.type, item); });
+  return fits ? "" : fmt::format("a list of {}, each {}", length, wanted);
+}
+
+/// A setting that calls for a moment which the state lacks, and which PyTorch would not begin by itself.
+bool lacks_moment(const OptimizerState& state, const HyperRow& row, const Value& value) {
+  if (row.shown_by.empty() || number_of(value) == 0.0) return false;
+  const auto moment = std::ranges::find(state.kind->moments, row.shown_by, &MomentRow::torch);
+  return !moment->is_required && std::ranges::any_of(state.parameters, [&](const ParameterState& parameter) {
+    return !parameter.moments.empty() && parameter.moment(row.shown_by) == nullptr;
+  });
 }
 
 }  // namespace
@@ -137,7 +199,7 @@ BurnConfiguration burn_configuration(const OptimizerKind& kind, const Value& hyp
   for (const HyperRow& row : kind.hypers) {
     if (row.is_of_momentum && !has_momentum) continue;
     std::string& setters = row.is_of_momentum ? momentum : rest;
-    if (row.literal == Literal::tuple) {
+    if (row.type == HyperType::tuple) {
       if (const auto text = tuple_text(row, hypers)) setters += fmt::format(fmt::runtime(row.setter), *text);
       continue;
     }
@@ -169,22 +231,32 @@ BurnConfiguration burn_configuration(const OptimizerKind& kind, const Value& hyp
 }
 
 void set_hyper(OptimizerState& state, std::string_view assignment) {
+  const auto refuse = [&](std::string_view what, std::string hint) {
+    throw Error(ErrorKind::usage, fmt::format("--hyper {}: {}", printable(assignment), what))
+        .with_hint(std::move(hint));
+  };
   const std::size_t equals = assignment.find('=');
   const std::string key(assignment.substr(0, equals));
-  std::set<std::string_view> known{"lr"};
-  for (const HyperRow& row : state.kind->hypers)
-    if (!row.torch.empty()) known.insert(row.torch);
-  if (equals == assignment.npos || !known.contains(key))
-    throw Error(ErrorKind::usage,
-                fmt::format("--hyper {}: not a setting of {}", printable(assignment), state.kind->name))
-        .with_hint(fmt::format("KEY=VALUE, where KEY is one of: {}", fmt::join(known, ", ")));
+  const std::vector<const HyperRow*> rows = rows_of(*state.kind, key);
+  if (equals == assignment.npos || rows.empty()) {
+    std::set<std::string_view> known{"lr"};
+    for (const HyperRow& row : state.kind->hypers)
+      if (!row.torch.empty()) known.insert(row.torch);
+    refuse(fmt::format("not a setting of {}", state.kind->name),
+           fmt::format("KEY=VALUE, where KEY is one of: {}", fmt::join(known, ", ")));
+  }
   Value value;
   try {
     value = json::parse(assignment.substr(equals + 1));
   } catch (const Error&) {
-    throw Error(ErrorKind::usage, fmt::format("--hyper {}: the value is no number", printable(assignment)))
-        .with_hint("0.05, true, [0.9, 0.999]");
+    refuse("the value is no number", "0.05, true, [0.9, 0.999]");
   }
+  if (const std::string wanted = misfit(rows, value); !wanted.empty())
+    refuse(fmt::format("{} of {} is {}", key, state.kind->name, wanted), "0.05, true, [0.9, 0.999]");
+  if (lacks_moment(state, *rows.front(), value))
+    refuse(fmt::format("this takes {} in the state, which has none: PyTorch would fail in the next step",
+                       rows.front()->shown_by),
+           "leave it as the state has it");
   for (ParameterGroup& group : state.groups) {
     auto& members = *group.hypers.as<Value::Object>();
     const auto at = std::ranges::find(members, key, [](const auto& member) { return member.first; });

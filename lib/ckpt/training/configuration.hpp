@@ -25,7 +25,9 @@ std::optional<double> learning_rate(const Value& hypers);
 /// A number as Rust spells a float: `1e-8`, `0.9`, `2.0`.
 std::string rust_float(double value);
 
-/// A setting of a group as the command line gives it (`lr=0.05`). Throws `usage` for one that the row lacks.
+/// A setting of all groups as the command line gives it (`lr=0.05`). Throws `usage` for one that the row
+/// lacks, for a value that is not of the type which the row states, and where it takes a moment that the
+/// state lacks.
 void set_hyper(OptimizerState& state, std::string_view assignment);
 
 }  // namespace ckpt

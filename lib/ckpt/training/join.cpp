@@ -24,6 +24,15 @@ bool is_buffer(const Tensor& tensor) {
          leaf == "num_batches_tracked";
 }
 
+/// Where a list has a text for the second time, and where for the first; nothing where all differ.
+std::optional<std::pair<std::size_t, std::size_t>> find_twice(const std::vector<std::string>& texts) {
+  std::set<std::string_view> seen;  // a tree: a file can choose texts that fall into one bucket
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    if (!seen.insert(texts[i]).second)
+      return std::pair(static_cast<std::size_t>(std::ranges::find(texts, texts[i]) - texts.begin()), i);
+  return std::nullopt;
+}
+
 using Shapes = std::vector<std::optional<Shape>>;  // nothing where no moment tells
 
 bool fits(const std::optional<Shape>& shape, const Tensor& tensor) {
@@ -128,15 +137,16 @@ class PositionJoin {
   }
 
   Join run() {
-    if (const auto twice = first_twice(keys_))
-      join_.problem =
-          fmt::format("position {} stands twice in the optimizer's groups", printable(keys_[twice->second]));
+    if (const auto twice = find_twice(keys_)) refuse_twice(*twice);
     else if (!given_.empty()) take_names(given_, "the names of --param-names");
     else if (!noted_.empty() && noted_.size() == keys_.size()) take_names(noted_, "the file's param_names");
     else if (is_named()) take_names(keys_, "the names that key the file's state");
     else take_order();
     if (join_.problem.empty()) check_shapes();
-    if (!join_.problem.empty()) join_.names.clear();
+    if (!join_.problem.empty()) {
+      join_.names.clear();
+      if (join_.hint.empty()) join_.hint = "--param-names FILE names the parameters by position, one a line";
+    }
     if (join_.names.empty()) return std::move(join_);
     for (std::size_t i = 0; i < join_.names.size(); ++i)
       if (const auto at = by_key_.find(keys_[i]); at != by_key_.end()) at->second->name = join_.names[i];
@@ -147,18 +157,18 @@ class PositionJoin {
   }
 
  private:
-  /// The places of the first text that stands at two.
-  static std::optional<std::pair<std::size_t, std::size_t>> first_twice(
-      const std::vector<std::string>& texts) {
-    std::unordered_map<std::string_view, std::size_t> seen;
-    for (std::size_t i = 0; i < texts.size(); ++i)
-      if (const auto [at, is_new] = seen.emplace(texts[i], i); !is_new) return std::pair(at->second, i);
-    return std::nullopt;
-  }
-
   bool is_named() const {
     return std::ranges::any_of(
         keys_, [](const std::string& key) { return key.find_first_not_of("0123456789") != key.npos; });
+  }
+
+  /// So PyTorch writes a parameter that the program gave to the optimizer twice.
+  void refuse_twice(const std::pair<std::size_t, std::size_t>& places) {
+    join_.problem = fmt::format(
+        "the groups' params have {} twice, as their items {} and {} (counted from 0): nothing says which "
+        "parameters the states are of",
+        printable(keys_[places.first]), places.first, places.second);
+    join_.hint = "give every parameter to the optimizer once, and save its state again";
   }
 
   void take_names(const std::vector<std::string>& names, std::string_view source) {
@@ -173,10 +183,10 @@ class PositionJoin {
         join_.problem = fmt::format("{}: the model has no parameter {}", source, printable(name));
         return;
       }
-    if (const auto twice = first_twice(names)) {
-      join_.problem =
-          fmt::format("{}: {} stands twice, for positions {} and {}", source, printable(names[twice->first]),
-                      printable(keys_[twice->first]), printable(keys_[twice->second]));
+    if (const auto twice = find_twice(names)) {
+      join_.problem = fmt::format("{}: {} stands twice, at the positions {} and {} (counted from 0)", source,
+                                  printable(names[twice->first]), twice->first, twice->second);
+      join_.hint = "--param-names FILE names every parameter once, by position, one a line";
       return;
     }
     join_.names = names;
@@ -309,6 +319,7 @@ Join join_by_id(OptimizerState& state, const Checkpoint& model) {
                                    printable(moment.name), parameter.key, to_string(moment.shape),
                                    printable(parameter.name), to_string(at->second->shape));
   }
+  std::vector<std::string> grouped;
   for (ParameterGroup& group : state.groups) {
     std::vector<std::string> names;
     for (const std::string& key : group.keys) {
@@ -316,8 +327,12 @@ Join join_by_id(OptimizerState& state, const Checkpoint& model) {
       if (const auto at = id ? by_id.find(id->id) : by_id.end(); at != by_id.end())
         names.push_back(at->second->name);
     }
+    grouped.insert(grouped.end(), names.begin(), names.end());
     group.keys = std::move(names);
   }
+  if (const auto twice = find_twice(grouped); twice && join.problem.empty())
+    join.problem =
+        fmt::format("the groups that the record notes have {} twice", printable(grouped[twice->first]));
   return join;
 }
 

@@ -13,6 +13,7 @@ struct Join {
   std::vector<std::string> names;  ///< by position, over all groups; a burn record: by parameter
   std::string how;                 ///< one clause: what the order rests on
   std::string problem;             ///< why there is no match; then `names` is empty
+  std::string hint;                ///< the way out of it, where there is one
   std::vector<std::string> open;   ///< parameters that share their shape with another: no shape proves these
   bool is_by_order = false;        ///< the order of the model's tensors decided, not names
   bool is_ambiguous = false;       ///< that is the problem: the shapes leave several ways
@@ -25,6 +26,7 @@ std::vector<const Tensor*> parameters_of(const Checkpoint& model);
 /// Gives the parameters of a PyTorch state the names of `model`'s tensors: `names` where there are any, by
 /// position; else the file's own; else from the order of the model. Several groups are taken out of it each
 /// in that order, if the shapes leave one way to do so. Every moment's shape is held against its parameter's.
+/// A position or a name that stands twice is a problem, as one of two states would be lost.
 /// Keys of groups become names; what no group lists keeps no name.
 Join join_by_position(OptimizerState& state, const Checkpoint& model,
                       const std::vector<std::string>& names = {});

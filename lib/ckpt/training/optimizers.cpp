@@ -7,7 +7,7 @@
 namespace ckpt {
 namespace {
 
-using enum Literal;
+using enum HyperType;
 
 constexpr std::string_view decay_setter = ".with_weight_decay(Some(WeightDecayConfig::new({})))";
 
@@ -17,15 +17,15 @@ constexpr std::array adam_moments{
     MomentRow{"max_exp_avg_sq", "momentum.max_moment_2", false},
 };
 constexpr std::array adam_hypers{
-    HyperRow{"betas", 0, "beta_1", ".with_beta_1({})", real, 0.9, 0.9},
-    HyperRow{"betas", 1, "beta_2", ".with_beta_2({})", real, 0.999, 0.999},
+    HyperRow{"betas", 0, "beta_1", ".with_beta_1({})", fraction, 0.9, 0.9},
+    HyperRow{"betas", 1, "beta_2", ".with_beta_2({})", fraction, 0.999, 0.999},
     HyperRow{"eps", -1, "epsilon", ".with_epsilon({})", real, 1e-8, 1e-5},
     HyperRow{"weight_decay", -1, "weight_decay", decay_setter, real, 0.0, 0.0},
     HyperRow{"amsgrad", -1, "amsgrad", ".with_amsgrad({})", flag, 0.0, 0.0, false, {}, "max_exp_avg_sq"},
 };
 constexpr std::array adamw_hypers{
-    HyperRow{"betas", 0, "beta_1", ".with_beta_1({})", real, 0.9, 0.9},
-    HyperRow{"betas", 1, "beta_2", ".with_beta_2({})", real, 0.999, 0.999},
+    HyperRow{"betas", 0, "beta_1", ".with_beta_1({})", fraction, 0.9, 0.9},
+    HyperRow{"betas", 1, "beta_2", ".with_beta_2({})", fraction, 0.999, 0.999},
     HyperRow{"eps", -1, "epsilon", ".with_epsilon({})", real, 1e-8, 1e-5},
     HyperRow{"weight_decay", -1, "weight_decay", ".with_weight_decay({})", real, 0.01, 1e-4},
     HyperRow{"amsgrad", -1, "amsgrad", ".with_amsgrad({})", flag, 0.0, 0.0, false, {}, "max_exp_avg_sq"},
@@ -37,9 +37,9 @@ constexpr std::array adan_moments{
     MomentRow{"neg_pre_grad", "momentum.neg_pre_grad"},
 };
 constexpr std::array adan_hypers{
-    HyperRow{"betas", 0, "beta_1", ".with_beta_1({})", real, 0.98, 0.98},
-    HyperRow{"betas", 1, "beta_2", ".with_beta_2({})", real, 0.92, 0.92},
-    HyperRow{"betas", 2, "beta_3", ".with_beta_3({})", real, 0.99, 0.99},
+    HyperRow{"betas", 0, "beta_1", ".with_beta_1({})", fraction, 0.98, 0.98},
+    HyperRow{"betas", 1, "beta_2", ".with_beta_2({})", fraction, 0.92, 0.92},
+    HyperRow{"betas", 2, "beta_3", ".with_beta_3({})", fraction, 0.99, 0.99},
     HyperRow{"eps", -1, "epsilon", ".with_epsilon({})", real, 1e-8, 1e-8},
     HyperRow{"weight_decay", -1, "weight_decay", ".with_weight_decay({})", real, 0.0, 0.0},
     HyperRow{"no_prox", -1, "no_prox", ".with_no_prox({})", flag, 0.0, 0.0},
@@ -49,7 +49,7 @@ constexpr std::array velocity{
 };
 constexpr std::array sgd_hypers{
     HyperRow{"momentum", -1, "momentum", ".with_momentum({})", real, 0.0, 0.9, true, {}, "momentum_buffer"},
-    HyperRow{"dampening", -1, "dampening", ".with_dampening({})", real, 0.0, 0.1, true},
+    HyperRow{"dampening", -1, "dampening", ".with_dampening({})", any_real, 0.0, 0.1, true},
     HyperRow{"nesterov", -1, "nesterov", ".with_nesterov({})", flag, 0.0, 0.0, true},
     HyperRow{"weight_decay", -1, "weight_decay", decay_setter, real, 0.0, 0.0},
 };
@@ -57,7 +57,7 @@ constexpr std::array newton_schulz{3.4445, -4.775, 2.0315};
 // Muon's own momentum differs from what `MomentumConfig::new()` begins with: all of it is written out.
 constexpr std::array muon_hypers{
     HyperRow{"momentum", -1, "momentum", ".with_momentum({})", real, 0.95, {}, true},
-    HyperRow{"", -1, "dampening", ".with_dampening({})", real, 0.0, {}, true},
+    HyperRow{"", -1, "dampening", ".with_dampening({})", any_real, 0.0, {}, true},
     HyperRow{"nesterov", -1, "nesterov", ".with_nesterov({})", flag, 1.0, {}, true},
     HyperRow{"ns_coefficients",
              -1,
@@ -94,6 +94,9 @@ constexpr std::array adagrad_hypers{
     HyperRow{"eps", -1, "epsilon", ".with_epsilon({})", real, 1e-10, 1e-5},
     HyperRow{"weight_decay", -1, "weight_decay", decay_setter, real, 0.0, 0.0},
 };
+
+/// Every optimizer has it; burn takes it in each step.
+constexpr HyperRow rate{"lr", -1, "lr", "", real};
 
 using Keys = std::array<std::string_view, 1>;
 constexpr std::array<std::string_view, 2> adam_keys{"betas", "amsgrad"};
@@ -147,6 +150,14 @@ bool is_same_name(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::span<const OptimizerKind> optimizer_table() { return table; }
+
+std::vector<const HyperRow*> rows_of(const OptimizerKind& kind, std::string_view key) {
+  if (key == rate.torch) return {&rate};
+  std::vector<const HyperRow*> rows;
+  for (const HyperRow& row : kind.hypers)
+    if (!key.empty() && row.torch == key) rows.push_back(&row);
+  return rows;
+}
 
 const OptimizerKind* find_optimizer(std::string_view name) {
   const auto row =

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace ckpt {
 
@@ -15,8 +16,15 @@ struct MomentRow {
   std::string_view copy_of = {};  ///< PyTorch lacks it: burn's is filled from this moment, by PyTorch's key
 };
 
-/// How a hyper-parameter is spelled in Rust.
-enum class Literal : std::uint8_t { real, integer, flag, tuple };
+/// What a hyper-parameter may be, by what PyTorch's constructors take; Rust spells it accordingly.
+enum class HyperType : std::uint8_t {
+  real,      ///< 0 or more
+  any_real,  ///< a number of either sign
+  fraction,  ///< from 0 to below 1
+  integer,   ///< 0 or more
+  flag,
+  tuple,  ///< of numbers of either sign
+};
 
 /// One hyper-parameter: where it stands on both sides, and what it is when nobody says.
 struct HyperRow {
@@ -24,7 +32,7 @@ struct HyperRow {
   int index = -1;           ///< which item of a tuple (`betas`); -1 for all of it
   std::string_view burn;    ///< what burn calls it
   std::string_view setter;  ///< `.with_epsilon({})`
-  Literal literal = Literal::real;
+  HyperType type = HyperType::real;
   std::optional<double> torch_default = {};
   std::optional<double> burn_default = {};     ///< 0 stands for `None`; nothing: it is always written out
   bool is_of_momentum = false;                 ///< set on the `MomentumConfig` inside
@@ -50,6 +58,10 @@ struct OptimizerKind {
 
 /// The table. PyTorch's side is in torch.optim, burn's in burn-optim.
 std::span<const OptimizerKind> optimizer_table();
+
+/// The rows of one setting, by PyTorch's key: several where it is a tuple of settings (`betas`), in their
+/// order. The learning rate has a row with every optimizer. Empty for what is no setting of this one.
+std::vector<const HyperRow*> rows_of(const OptimizerKind& kind, std::string_view key);
 
 /// The row of that name, in any case; null for an unknown one.
 const OptimizerKind* find_optimizer(std::string_view name);

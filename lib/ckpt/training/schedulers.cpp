@@ -353,7 +353,12 @@ Value to_torch_scheduler(const Checkpoint& record) {
   std::optional<std::uint64_t> steps;
   for (const auto& [key, scalar] : record.scalars) {
     const SchedulerKind* kind = row_of(key, scalar);
-    if (kind == nullptr || kind->torch.empty() || std::ranges::count(key, '.') > 1)
+    const bool is_single = kind != nullptr && std::ranges::count(key, '.') <= 1;
+    if (is_single && kind->torch.empty())
+      throw Error(ErrorKind::refused,
+                  fmt::format("{}: PyTorch has no counterpart of burn's {}", printable(key), kind->burn))
+          .in_file(record.file);
+    if (!is_single)
       throw Error(
           ErrorKind::refused,
           fmt::format("{}: of burn's schedulers only single ones are carried to PyTorch", printable(key)))

@@ -64,7 +64,7 @@ std::vector<SchedulerRow> describe_burn_scheduler(const Checkpoint& checkpoint);
 
 /// What PyTorch's `load_state_dict` takes: what an earlier conversion noted, brought to burn's count; without
 /// a note `last_epoch` and `_step_count` alone, which leave the rest to the scheduler that loads them. Throws
-/// `refused` where the record does not tell the count.
+/// `refused`, by name, for one that PyTorch lacks, and where the record does not tell the count.
 Value to_torch_scheduler(const Checkpoint& record);
 
 }  // namespace ckpt

@@ -355,7 +355,7 @@ ParameterGroup default_group(const OptimizerState& state, std::vector<std::strin
   for (const HyperRow& row : state.kind->hypers) {
     if (row.torch.empty()) continue;
     const std::string key(row.torch);
-    if (row.literal == Literal::tuple) {
+    if (row.type == HyperType::tuple) {
       Value items = Value::array();
       for (const double item : row.tuple_default) items.push(item);
       group.hypers.set(key, std::move(items));
@@ -367,12 +367,12 @@ ParameterGroup default_group(const OptimizerState& state, std::vector<std::strin
         return parameter.moment(row.shown_by) != nullptr;
       });
       if (!is_shown) value = 0;
-      else if (row.literal == Literal::flag) value = 1;
+      else if (row.type == HyperType::flag) value = 1;
     }
     if (row.index == 0) group.hypers.set(key, Value::array());
     if (row.index >= 0) group.hypers.as<Value::Object>()->back().second.push(value);
-    else if (row.literal == Literal::flag) group.hypers.set(key, value != 0);
-    else if (row.literal == Literal::integer) group.hypers.set(key, static_cast<std::int64_t>(value));
+    else if (row.type == HyperType::flag) group.hypers.set(key, value != 0);
+    else if (row.type == HyperType::integer) group.hypers.set(key, static_cast<std::int64_t>(value));
     else group.hypers.set(key, value);
   }
   return group;

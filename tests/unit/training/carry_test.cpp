@@ -86,6 +86,13 @@ TEST_CASE("the state of what the model does not hold is lost by name") {
   CHECK(carried.state.parameters.size() == 3);
 }
 
+TEST_CASE("of two states of one parameter none is dropped without a word") {
+  OptimizerState state = momentum_of(attention(), 0);
+  state.parameters[1].name = state.parameters[3].name;
+  CHECK(message_of([&] { carry(state, attention(), Direction::none, {}); }) ==
+        "two states are those of a.out_proj.bias");
+}
+
 TEST_CASE("moments of some of the parameters that become one are no moments of it") {
   const Checkpoint torch = attention();
   const LaidOut burn = lay_out(torch, Direction::pytorch_to_burn, {});

@@ -134,6 +134,33 @@ TEST_CASE("names decide where the file or the user states them, and shapes are c
   CHECK(join_by_position(noted, model()).names.front() == "head.weight");
 }
 
+TEST_CASE("a name or a position that stands twice joins nothing, as one of two states would be lost") {
+  const auto require_refusal = [](OptimizerState twice, const std::vector<std::string>& names,
+                                  std::string_view problem) {
+    const Join join = join_by_position(twice, model(), names);
+    CHECK(join.problem == problem);
+    CHECK_FALSE(join.hint.empty());
+    CHECK(join.names.empty());
+    CHECK(std::ranges::all_of(twice.parameters, [](const ParameterState& p) { return p.name.empty(); }));
+  };
+  const OptimizerState vectors = state({{{3}, {3}}, {{3}}});
+  require_refusal(
+      vectors, {"bn.bias", "fc.bias", "bn.bias"},
+      "the names of --param-names: bn.bias stands twice, at the positions 0 and 2 (counted from 0)");
+  OptimizerState noted = vectors;
+  noted.groups[0].names = {"fc.bias", "bn.weight"};
+  noted.groups[1].names = {"bn.weight"};
+  require_refusal(
+      noted, {}, "the file's param_names: bn.weight stands twice, at the positions 1 and 2 (counted from 0)");
+  OptimizerState positions = vectors;
+  positions.groups[1].keys = {"0"};
+  for (const std::vector<std::string>& names :
+       {std::vector<std::string>{}, {"fc.bias", "bn.weight", "bn.bias"}})
+    require_refusal(positions, names,
+                    "the groups' params have 0 twice, as their items 0 and 2 (counted from 0): nothing says "
+                    "which parameters the states are of");
+}
+
 TEST_CASE("burn's parameters are found by their ids") {
   Checkpoint with_ids = model();
   with_ids.tensors[0].param_id = 11;
@@ -146,6 +173,8 @@ TEST_CASE("burn's parameters are found by their ids") {
   CHECK(s.parameters[0].name == "fc.weight");
   CHECK(s.parameters[1].name.empty());
   CHECK(s.groups[0].keys == std::vector<std::string>{"fc.weight"});
+  s.groups[0].keys = {"11", "12", "11"};
+  CHECK(join_by_id(s, with_ids).problem == "the groups that the record notes have fc.weight twice");
 }
 
 TEST_CASE("what joins no state to a model is said") {
@@ -192,22 +221,4 @@ TEST_CASE("a square matrix does not tell the layout of a model, another that bur
   CHECK(open({square, bias, counting("head.weight", {2, 4}), counting("head.bias", {2})}).empty());
   CHECK(open({square, bias}, "^a$ => none").empty());
   CHECK(open({counting("conv.weight", {4, 4, 3}), counting("norm.weight", {4})}).empty());
-}
-
-TEST_CASE("a name or a position that stands twice joins nothing") {
-  const std::vector<std::vector<Shape>> groups{{{3}, {3}, {3}}};
-  OptimizerState s = state(groups);
-  Join join = join_by_position(s, model(), {"fc.bias", "bn.bias", "fc.bias"});
-  CHECK(join.problem == "the names of --param-names: fc.bias stands twice, for positions 0 and 2");
-  CHECK(join.names.empty());
-
-  s = state(groups);
-  s.groups.front().names = {"bn.bias", "bn.bias", "fc.bias"};
-  CHECK(join_by_position(s, model(), {}).problem ==
-        "the file's param_names: bn.bias stands twice, for positions 0 and 1");
-
-  s = state(groups);
-  s.groups.front().keys = {"0", "1", "1"};
-  CHECK(join_by_position(s, model(), {"fc.bias", "bn.bias", "bn.weight"}).problem ==
-        "position 1 stands twice in the optimizer's groups");
 }

@@ -130,6 +130,14 @@ TEST_CASE("a record that does not tell its count is refused") {
   CHECK(ckpt::test::message_of([&] { to_torch_scheduler(record); }) ==
         "0.remaining_iters does not tell how many steps were done: that takes the settings of the "
         "LinearLrSchedulerConfig");
+  Checkpoint noam;
+  noam.scalars.emplace("0.step", 3.0);
+  CHECK(ckpt::test::message_of([&] { to_torch_scheduler(noam); }) ==
+        "0.step: PyTorch has no counterpart of burn's NoamLrSchedulerConfig");
+  Checkpoint composed;
+  composed.scalars.emplace("0.0.step", 3.0);
+  CHECK(ckpt::test::message_of([&] { to_torch_scheduler(composed); }) ==
+        "0.0.step: of burn's schedulers only single ones are carried to PyTorch");
   Checkpoint groups;
   groups.scalars.emplace("0.current_iter", std::uint64_t{8});
   groups.scalars.emplace("1.iter_idx", std::int64_t{2});
@@ -198,7 +206,7 @@ TEST_CASE("a note that somebody has changed does not tell what it no longer hold
   }
   CHECK(told(R"({"gamma":0.5,"base_lrs":[1]})", -0.5, "0.previous_lr")
             .starts_with("0.previous_lr does not tell"));
-  CHECK(told("{}", 3.0, "0.step") == "0.step: of burn's schedulers only single ones are carried to PyTorch");
+  CHECK(told("{}", 3.0, "0.step") == "0.step: PyTorch has no counterpart of burn's NoamLrSchedulerConfig");
   CHECK(ckpt::test::message_of([] { to_torch_scheduler({}); }) ==
         "the record holds no scheduler's count: a constant rate needs none");
 }

@@ -218,6 +218,56 @@ TEST_CASE("a state without settings gets those that show in it") {
   CHECK(message_of([&] { set_hyper(state, "alpha=1"); }) == "--hyper alpha=1: not a setting of Adam");
 }
 
+TEST_CASE("a setting is of the type and the range that PyTorch's constructors take") {
+  OptimizerState state;
+  state.groups.emplace_back();
+  const auto refused = [&](std::string_view kind, const std::string& assignment) {
+    state.kind = find_optimizer(kind);
+    return message_of([&] { set_hyper(state, assignment); });
+  };
+  const std::string betas = "betas of Adam is a list of 2, each a number from 0 to below 1";
+  for (const char* value : {"0.5", "[0.9]", "[0.9, 0.99, 0.999]", "[0.9, 1]", "[-0.1, 0.9]", "[0.9, true]"})
+    CHECK(refused("Adam", fmt::format("betas={}", value)) ==
+          fmt::format("--hyper betas={}: {}", value, betas));
+  for (const char* value : {"-1", "true", "null", "[0.1]", "\"0.1\"", "{}"})
+    CHECK(refused("SGD", fmt::format("lr={}", value)) ==
+          fmt::format("--hyper lr={}: lr of SGD is a number, 0 or more", value));
+  CHECK(refused("Adam", "amsgrad=1") == "--hyper amsgrad=1: amsgrad of Adam is true or false");
+  CHECK(refused("Muon", "ns_steps=2.5") ==
+        "--hyper ns_steps=2.5: ns_steps of Muon is a whole number, 0 or more");
+  CHECK(refused("Muon", "ns_coefficients=[1, 2]") ==
+        "--hyper ns_coefficients=[1, 2]: ns_coefficients of Muon is a list of 3, each a number");
+  CHECK(refused("Adan", "betas=[0.9, 0.9]").ends_with("a list of 3, each a number from 0 to below 1"));
+  CHECK(state.groups[0].hypers == Value::object());
+  state.kind = find_optimizer("SGD");
+  set_hyper(state, "dampening=-0.5");
+  state.kind = find_optimizer("Muon");
+  set_hyper(state, "ns_coefficients=[3, -4.5, 2]");
+  set_hyper(state, "ns_steps=6");
+  state.kind = find_optimizer("Adan");
+  set_hyper(state, "betas=[0.9, 0, 0.99]");
+  CHECK(state.groups[0].hypers.as<Value::Object>()->size() == 4);
+}
+
+TEST_CASE("a setting that takes a moment which PyTorch does not begin by itself needs it in the state") {
+  OptimizerState state;
+  state.groups.emplace_back();
+  state.parameters.push_back({.key = "0", .name = "w", .moments = {counting("exp_avg", {2})}});
+  state.kind = find_optimizer("Adam");
+  CHECK(message_of([&] { set_hyper(state, "amsgrad=true"); }) ==
+        "--hyper amsgrad=true: this takes max_exp_avg_sq in the state, which has none: PyTorch would fail in "
+        "the next step");
+  set_hyper(state, "amsgrad=false");
+  state.kind = find_optimizer("RMSprop");
+  CHECK(message_of([&] { set_hyper(state, "momentum=0.9"); }).find("takes momentum_buffer") !=
+        std::string::npos);
+  state.kind = find_optimizer("SGD");
+  set_hyper(state, "momentum=0.9");
+  state.kind = find_optimizer("Adam");
+  state.parameters[0].moments.push_back(counting("max_exp_avg_sq", {2}));
+  set_hyper(state, "amsgrad=true");
+}
+
 TEST_CASE("a sound record has no faults, and each fault is told once") {
   CHECK(lint(burn_record()).empty());
 
@@ -469,7 +519,7 @@ TEST_CASE("settings of several numbers, steps that are no tensors and refused se
     state.kind = &kind;
     const ParameterGroup group = default_group(state, {"w"});
     for (const HyperRow& row : kind.hypers)
-      if (row.literal == Literal::tuple) {
+      if (row.type == HyperType::tuple) {
         const auto* items = group.hypers.find(row.torch)->as<Value::Array>();
         REQUIRE(items != nullptr);
         CHECK(items->size() == row.tuple_default.size());
@@ -508,7 +558,7 @@ TEST_CASE("settings that a group has not are added, tuples that differ are writt
   CHECK(learning_rate(Value::object().set("lr", std::uint64_t{2})) == 2.0);
 
   const OptimizerKind& muon = *find_optimizer("Muon");
-  const auto row = std::ranges::find(muon.hypers, Literal::tuple, &HyperRow::literal);
+  const auto row = std::ranges::find(muon.hypers, HyperType::tuple, &HyperRow::type);
   REQUIRE(row != muon.hypers.end());
   Value same = Value::array();
   for (const double item : row->tuple_default) same.push(item);
