@@ -199,16 +199,20 @@ void Training::read_schedulers(const Checkpoint& whole) {
 }
 
 void Training::take_burn_scheduler(const Checkpoint& record) {
-  if (!options_.scheduler_out.empty()) records_.push_back({options_.scheduler_out, record});
-  else if (record.scalars.empty())
+  if (!options_.scheduler_out.empty()) {
+    records_.push_back({options_.scheduler_out, record});
+    return;
+  }
+  if (record.scalars.empty()) {
     configurations_.emplace_back("scheduler: a constant rate, which has no state");
-  else try {
-      scheduler_ = to_torch_scheduler(record);
-    } catch (Error& error) {
-      throw error.with_hint(
-          "leave --scheduler away (of a folder, name its model and --optimizer), and build the scheduler "
-          "anew");
-    }
+    return;
+  }
+  try {
+    scheduler_ = to_torch_scheduler(record);
+  } catch (Error& error) {
+    throw error.with_hint(
+        "leave --scheduler away (of a folder, name its model and --optimizer), and build the scheduler anew");
+  }
 }
 
 /// What goes into a record of its own is neither dropped nor left behind.
