@@ -75,7 +75,7 @@ std::string hint_to_change_sides(const Checkpoint& model, Convention from,
   const bool is_told = convention_of(model) != from;
   return fmt::format(
       "first convert the model alone: ckpt convert {} {}{}{}; then give {} in its place{}{}",
-      printable(model.file), name,
+      shell_word(model.file), name,
       is_told ? fmt::format(" --adapter {}", direction_name(*stages.adapter)) : "",
       is_burn ? "" : " --like MODEL (the record's own model, for its ids)", name,
       stages.adapter ? ", without --adapter" : "",

@@ -140,7 +140,7 @@ std::string misfit(const std::vector<const HyperRow*>& rows, const Value& value)
   const std::string_view wanted = describe(row.type);
   const std::size_t length = row.type == HyperType::tuple ? row.tuple_default.size() : rows.size();
   if (row.type != HyperType::tuple && row.index < 0)
-    return is_allowed(row.type, value) ? "" : fmt::format("{}", wanted);
+    return is_allowed(row.type, value) ? "" : std::string(wanted);
   const auto* items = value.as<Value::Array>();
   const bool fits =
       items != nullptr && items->size() == length &&
