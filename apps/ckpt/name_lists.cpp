@@ -62,7 +62,8 @@ NameTarget read_name_target(const std::string& path, const Checkpoint& source, c
   if (back == Direction::none) return {.names = named_shapes(target.checkpoint)};
   std::vector<NamedShape> plain = named_shapes(target.checkpoint);
   try {
-    if (const std::vector<std::string> guessed = adapt_names(target, back); !guessed.empty())
+    adapt_names(target, back);
+    if (const std::vector<std::string>& guessed = target.layout.guessed; !guessed.empty())
       talk.warn(path, fmt::format("the kind of {} is undecided, and guessed for names only: {}",
                                   count(guessed.size(), "module"), first_names(guessed)));
   } catch (const Error& error) {

@@ -160,19 +160,11 @@ void adapt(Prepared& prepared, Direction direction, const std::vector<KindRule>&
         count(contrary.size(), "module"), contrary.size() == 1 ? "is" : "are", first_names(contrary)));
 }
 
-std::vector<std::string> adapt_names(Prepared& prepared, Direction direction) {
-  constexpr std::size_t most = 1000;  // each is a pattern that is tried on every module
-  std::vector<KindRule> guesses;
-  std::vector<std::string> guessed;
-  for (const KindDecision& decision :
-       decide_kinds(prepared.checkpoint, direction, {}, nullptr, prepared.source.get())) {
-    if (decision.kind != nullptr || guesses.size() == most) continue;
-    guesses.push_back({decision.path, Regex(anchored_pattern(decision.path)),
-                       decision.likely == nullptr ? find_kind("none") : decision.likely});
-    guessed.push_back(decision.path.empty() ? "." : decision.path);
-  }
-  adapt(prepared, direction, guesses);
-  return guessed;
+void adapt_names(Prepared& prepared, Direction direction) {
+  LaidOut laid_out = lay_out(std::move(prepared.checkpoint), direction, {}, nullptr, prepared.source.get(),
+                             Undecided::guessed);
+  prepared.checkpoint = std::move(laid_out.checkpoint);
+  prepared.layout = std::move(laid_out.report);
 }
 
 namespace {

@@ -51,9 +51,8 @@ Prepared prepare(Checkpoint checkpoint, const StageOptions::Parsed& options);
 /// The same for the checkpoint at `path`.
 Prepared prepare(const std::string& path, const StageOptions::Parsed& options);
 
-/// Carries names alone to the other world, as `adapt` does: what is undecided is taken for what it most
-/// likely is, since a wrong guess spoils no more than its own names. Returns the modules that were guessed.
-std::vector<std::string> adapt_names(Prepared& prepared, Direction direction);
+/// Carries names alone to the other world: what is undecided is guessed.
+void adapt_names(Prepared& prepared, Direction direction);
 
 /// Goes on through the layout stage; `target` may be null.
 void adapt(Prepared& prepared, Direction direction, const std::vector<KindRule>& kinds,

@@ -96,10 +96,11 @@ void refuse_undecided(const Checkpoint& checkpoint, const std::vector<KindDecisi
 class Layout {
  public:
   Layout(Checkpoint checkpoint, Direction direction, const std::vector<KindRule>& rules, const Target* target,
-         const Checkpoint* source)
+         const Checkpoint* source, Undecided undecided)
       : checkpoint_(std::move(checkpoint)), quantised_(checkpoint_, source) {
     report_.direction = direction;
     report_.decisions = decide_kinds(checkpoint_, direction, rules, target, source);
+    if (undecided == Undecided::guessed) guess();
     refuse_undecided(checkpoint_, report_.decisions);
     for (std::size_t i = 0; i < checkpoint_.tensors.size(); ++i)
       index_.emplace(checkpoint_.tensors[i].name, i);
@@ -134,6 +135,14 @@ class Layout {
   }
 
  private:
+  void guess() {
+    for (KindDecision& decision : report_.decisions) {
+      if (decision.kind != nullptr) continue;
+      decision.kind = decision.likely != nullptr ? decision.likely : find_kind("none");
+      report_.guessed.push_back(decision.path.empty() ? "." : decision.path);
+    }
+  }
+
   /// What was done to each module. One whose tensors have names that its kind does not know was left alone,
   /// and the way back has to leave it alone too (BERT's `gamma` and `beta` are PyTorch's names there).
   std::vector<KindDecision> applied_decisions() const {
@@ -386,9 +395,9 @@ class Layout {
 }  // namespace
 
 LaidOut lay_out(Checkpoint checkpoint, Direction direction, const std::vector<KindRule>& rules,
-                const Target* target, const Checkpoint* source) {
+                const Target* target, const Checkpoint* source, Undecided undecided) {
   if (direction == Direction::none) return {std::move(checkpoint), {}};
-  return Layout(std::move(checkpoint), direction, rules, target, source).run();
+  return Layout(std::move(checkpoint), direction, rules, target, source, undecided).run();
 }
 
 }  // namespace ckpt

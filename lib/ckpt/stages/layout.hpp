@@ -25,6 +25,7 @@ struct LayoutReport {
   std::vector<KindDecision> decisions;
   std::vector<LayoutStep> steps;     ///< one a tensor of the result, in its order, then the dropped ones
   std::vector<std::string> dropped;  ///< what the other world has no place for
+  std::vector<std::string> guessed;  ///< modules whose kind was undecided, where that is guessed
   std::vector<std::string> idle;     ///< modules with a given kind of which no tensor has a name
   std::vector<std::string> foreign;  ///< norms, coming from burn, whose parameters PyTorch's names are
   std::uint64_t split = 0;           ///< tensors that were cut into parts, and …
@@ -38,6 +39,9 @@ struct LaidOut {
   LayoutReport report;
 };
 
+/// What becomes of a module whose kind nothing decides.
+enum class Undecided { refused, guessed };
+
 /// Carries a catalogue between PyTorch's layout and burn's: names of parameters, transposes, and
 /// modules whose parameters one side fuses. No byte moves.
 ///
@@ -45,8 +49,12 @@ struct LaidOut {
 /// that settle them), when a module has something that the other side lacks, or when two names become
 /// one.
 ///
+/// With `Undecided::guessed`, for those who look at names alone, it is taken for what it most likely is
+/// instead: a wrong guess spoils no more than its own names.
+///
 /// A `source` is the catalogue before names were changed or left out, which says more (`decide_kinds`).
 LaidOut lay_out(Checkpoint checkpoint, Direction direction, const std::vector<KindRule>& rules,
-                const Target* target = nullptr, const Checkpoint* source = nullptr);
+                const Target* target = nullptr, const Checkpoint* source = nullptr,
+                Undecided undecided = Undecided::refused);
 
 }  // namespace ckpt

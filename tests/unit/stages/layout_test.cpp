@@ -519,3 +519,12 @@ TEST_CASE("norms that PyTorch named are told of, coming from burn") {
   CHECK(foreign({{"ln.gamma", {4}}, {"ln.beta", {4}}}, to_torch).empty());
   CHECK(foreign({{"ln.weight", {4}}, {"ln.bias", {4}}}, to_burn).empty());
 }
+
+TEST_CASE("for names alone what is undecided is guessed, and told") {
+  const Checkpoint checkpoint = checkpoint_of(
+      filled({{"a.weight", {4, 4}}, {"b.weight", {4}}, {"fc.weight", {3, 4}}, {"fc.bias", {3}}}));
+  CHECK(error_of([&] { lay_out(checkpoint, to_burn, {}); }).kind() == ErrorKind::refused);
+  const LaidOut laid = lay_out(checkpoint, to_burn, {}, nullptr, nullptr, Undecided::guessed);
+  CHECK(laid.report.guessed == std::vector<std::string>{"a", "b"});
+  CHECK(names_of(laid.checkpoint) == std::vector<std::string>{"a.weight", "b.gamma", "fc.weight", "fc.bias"});
+}
